@@ -16,7 +16,7 @@ use hexforge_domain::policy::user::{AccountAbility, Accounts};
 use hexforge_domain::policy::{Actor, Protected, authorize};
 use hexforge_domain::ports::store::{StoreError, Tx};
 use hexforge_domain::project::query::{ListAudience, ProjectFilter, ProjectScope, Viewer};
-use hexforge_domain::project::{Project, ProjectHeader, ProjectRef};
+use hexforge_domain::project::{Project, ProjectHeader, ProjectRef, ProjectWithNamespace, Starred};
 use hexforge_domain::visibility::Visibility;
 
 use crate::error::{Entity, Error};
@@ -161,17 +161,19 @@ impl Requester {
         Ok(project)
     }
 
-    /// Like [`Self::project`], and also returns the facts for checks of further abilities.
-    pub fn project_with_facts(
+    /// Like [`Self::project`], with the namespace, whether the actor starred the project, and the facts for checks of
+    /// further abilities.
+    pub fn project_with_namespace(
         self,
         tx: &mut dyn Tx,
         ability: ProjectAbility,
         named: &ProjectRef,
-    ) -> Result<(Project, ProjectFacts), Error> {
-        let project = find_project(tx, named)?;
-        let facts = self.project_facts(tx, &project)?;
+    ) -> Result<(ProjectWithNamespace, Starred, ProjectFacts), Error> {
+        let found = tx.projects().find_with_namespace(named, self.actor.user())?;
+        let (found, starred) = found.ok_or(Error::NotFound(Entity::Project))?;
+        let facts = self.project_facts(tx, &found.project)?;
         self.authorize(ability, &facts, Entity::Project)?;
-        Ok((project, facts))
+        Ok((found, starred, facts))
     }
 
     /// Like [`Self::project`]; the row of the project stays locked until the transaction ends.

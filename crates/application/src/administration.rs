@@ -9,6 +9,7 @@ use hexforge_domain::id::ProjectId;
 use hexforge_domain::paging::{Page, Paged};
 use hexforge_domain::policy::Actor;
 use hexforge_domain::policy::system::ServiceAbility;
+use hexforge_domain::project::ProjectWithNamespace;
 use hexforge_domain::project::query::{ProjectFilter, ProjectScope};
 use hexforge_domain::runner::query::{RunnerFilter, RunnerSelection};
 use hexforge_domain::unique::sorted_unique;
@@ -18,7 +19,7 @@ use crate::access;
 use crate::app::App;
 use crate::error::Error;
 use crate::view::build::{self as build_view, BuildView};
-use crate::view::project::{self as project_view, PlacedProject};
+use crate::view::project as project_view;
 
 /// The maximum number of builds in the list.
 const BUILDS: u32 = 100;
@@ -97,9 +98,10 @@ pub fn builds(app: &App, actor: Actor) -> Result<Vec<WaitingBuild>, Error> {
         let builds = tx.builds().silent_since(Silence { pending: now, running: now }, BUILDS)?;
         let projects = sorted_unique(builds.iter().map(|build| build.project));
         let projects = tx.projects().find_all(&projects)?;
-        let projects = project_view::placed_page(tx, Paged { items: projects, total: 0 })?;
-        let path =
-            |PlacedProject { project, place }: PlacedProject| (project.id, place.path_of(&project));
+        let projects = project_view::page_with_namespaces(tx, Paged { items: projects, total: 0 })?;
+        let path = |ProjectWithNamespace { project, place }: ProjectWithNamespace| {
+            (project.id, place.path_of(&project))
+        };
         let paths: HashMap<ProjectId, String> = projects.items.into_iter().map(path).collect();
         let views = build_view::page(tx, Paged { items: builds, total: 0 })?;
         let waiting = |view: BuildView| {

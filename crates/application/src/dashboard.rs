@@ -37,7 +37,7 @@ fn own_projects(
     let mut found =
         tx.projects().list(&filter, Page::Numbered { number: 1, size: MAX_PROJECTS })?;
     found.items.retain(|project| project.features.issues || project.features.merge_requests);
-    let placed = project_view::placed_page(tx, found)?;
+    let placed = project_view::page_with_namespaces(tx, found)?;
     let paths = placed.items.into_iter();
     Ok(paths.map(|one| (one.project.id, one.place.path_of(&one.project))).collect())
 }

@@ -8,7 +8,7 @@ use hexforge_domain::paging::{Page, Paged};
 use hexforge_domain::policy::Actor;
 use hexforge_domain::policy::user::AccountAbility;
 use hexforge_domain::ports::store::Tx;
-use hexforge_domain::project::ProjectRef;
+use hexforge_domain::project::{ProjectRef, ProjectWithNamespace};
 use hexforge_domain::unique::sorted_unique;
 
 use crate::access;
@@ -16,7 +16,7 @@ use crate::access::tracker;
 use crate::app::App;
 use crate::error::{Entity, Error};
 use crate::view::event::{self as view, EventView};
-use crate::view::project::{self as project_view, PlacedProject};
+use crate::view::project as project_view;
 
 /// Lists the activity of a user, newest first.
 pub fn list_of_user(
@@ -77,9 +77,10 @@ pub(crate) fn feed(
     let events = tx.events().select(&selection(app, actor, feed), page)?;
     let projects = sorted_unique(events.iter().map(|event| event.project));
     let projects = tx.projects().find_all(&projects)?;
-    let projects = project_view::placed_page(tx, Paged { total: 0, items: projects })?;
-    let path =
-        |PlacedProject { project, place }: PlacedProject| (project.id, place.path_of(&project));
+    let projects = project_view::page_with_namespaces(tx, Paged { total: 0, items: projects })?;
+    let path = |ProjectWithNamespace { project, place }: ProjectWithNamespace| {
+        (project.id, place.path_of(&project))
+    };
     let paths: HashMap<ProjectId, String> = projects.items.into_iter().map(path).collect();
     let views = view::page(tx, Paged { total: 0, items: events })?;
     let entry = |view: EventView| {

@@ -15,6 +15,7 @@ use hexforge_domain::policy::system::{Service, ServiceAbility};
 use hexforge_domain::policy::user::AccountAbility;
 use hexforge_domain::policy::{Actor, Protected};
 use hexforge_domain::ports::store::Tx;
+use hexforge_domain::project::ProjectWithNamespace;
 use hexforge_domain::project::query::{ListAudience, ProjectFilter, ProjectOrder, ProjectScope};
 use hexforge_domain::snippet::Snippet;
 use hexforge_domain::unique::sorted_unique;
@@ -25,7 +26,7 @@ use crate::access;
 use crate::app::App;
 use crate::error::{Entity, Error};
 use crate::event::{self, FeedEntry};
-use crate::view::project::{self as project_view, PlacedProject};
+use crate::view::project as project_view;
 
 /// The entries of each list on a page.
 const SHOWN: u64 = 20;
@@ -51,7 +52,7 @@ pub struct Overview {
     /// The person.
     pub person: Person,
     /// The personal projects, most recently active first.
-    pub projects: Paged<PlacedProject>,
+    pub projects: Paged<ProjectWithNamespace>,
     /// The newest events.
     pub events: Vec<FeedEntry>,
     /// The times of the events of a year, newest first.
@@ -151,7 +152,7 @@ pub fn projects(
     actor: Actor,
     username: &str,
     page: Page,
-) -> Result<(Person, Paged<PlacedProject>), Error> {
+) -> Result<(Person, Paged<ProjectWithNamespace>), Error> {
     app.store.read(|tx| {
         let person = find(app, tx, actor, username)?;
         let projects = personal_projects(app, tx, actor, &person, page)?;
@@ -165,7 +166,7 @@ fn personal_projects(
     actor: Actor,
     person: &Person,
     page: Page,
-) -> Result<Paged<PlacedProject>, Error> {
+) -> Result<Paged<ProjectWithNamespace>, Error> {
     let viewer = match Service.allows(actor, ServiceAbility::Administer) {
         true => ListAudience::Unrestricted,
         false => ListAudience::Viewer(access::page_viewer(actor)),
@@ -176,7 +177,7 @@ fn personal_projects(
         ..ProjectFilter::newest_first(scope, app.today())
     };
     let projects = tx.projects().list(&filter, page)?;
-    Ok(project_view::placed_page(tx, projects)?)
+    Ok(project_view::page_with_namespaces(tx, projects)?)
 }
 
 /// Returns a person, and the groups of the person that are open to the actor or have the actor as a member.
@@ -216,7 +217,7 @@ pub fn contributed(
     app: &App,
     actor: Actor,
     username: &str,
-) -> Result<(Person, Vec<PlacedProject>), Error> {
+) -> Result<(Person, Vec<ProjectWithNamespace>), Error> {
     app.store.read(|tx| {
         let person = find(app, tx, actor, username)?;
         let selection = event::selection(app, actor, EventFeed::Author(person.user.id));
@@ -224,7 +225,7 @@ pub fn contributed(
         let events = tx.events().select(&selection, page)?;
         let projects = sorted_unique(events.iter().map(|event| event.project));
         let projects = tx.projects().find_all(&projects)?;
-        let projects = project_view::placed_page(tx, Paged { total: 0, items: projects })?;
+        let projects = project_view::page_with_namespaces(tx, Paged { total: 0, items: projects })?;
         Ok((person, projects.items))
     })
 }

@@ -158,7 +158,7 @@ pub fn create(
     let now = app.clock.now();
     app.store.write(|tx| {
         let project = app.requester(actor).locked_ci_project(tx, CiAbility::Run, named)?;
-        let placed = project_view::placed(tx, project)?;
+        let placed = project_view::with_namespace(tx, project)?;
         let before_sha = ObjectId::ZERO;
         let origin = PipelineOrigin { user: Some(user), triggered: false, before_sha, at: now };
         let created = create::on_demand(tx, &placed, &prepared, origin)?;

@@ -24,14 +24,14 @@ use hexforge_domain::policy::system::ServiceAbility;
 use hexforge_domain::policy::{Actor, Protected};
 use hexforge_domain::ports::store::{StoreError, Tx};
 use hexforge_domain::project::query::{ListAudience, ProjectFilter, ProjectOrder, ProjectScope};
-use hexforge_domain::project::{AdminSettings, Project, ProjectRef};
+use hexforge_domain::project::{AdminSettings, Project, ProjectRef, ProjectWithNamespace};
 use hexforge_domain::visibility::Visibility;
 
 use crate::access::{self, Requester};
 use crate::app::App;
 use crate::error::Error;
 use crate::removal::Removed;
-use crate::view::project::{self as view, PlacedProject, ProjectView};
+use crate::view::project::{self as view, ProjectView};
 use crate::{deploy_key, merge_request};
 
 /// The filter and order of a list of projects in a request.
@@ -130,11 +130,11 @@ pub fn list_simple(
     list: ProjectList,
     listing: &ProjectListing,
     page: Page,
-) -> Result<Paged<PlacedProject>, Error> {
+) -> Result<Paged<ProjectWithNamespace>, Error> {
     let scope = list.scope(actor)?;
     app.store.read(|tx| {
         let projects = tx.projects().list(&listing.filter(scope, app.today()), page)?;
-        Ok(view::placed_page(tx, projects)?)
+        Ok(view::page_with_namespaces(tx, projects)?)
     })
 }
 
@@ -144,7 +144,7 @@ pub fn explore(
     actor: Actor,
     listing: &ProjectListing,
     page: Page,
-) -> Result<Paged<PlacedProject>, Error> {
+) -> Result<Paged<ProjectWithNamespace>, Error> {
     let today = app.today();
     let filter = match actor {
         Actor::Anonymous => ProjectFilter {
@@ -155,7 +155,7 @@ pub fn explore(
     };
     app.store.read(|tx| {
         let projects = tx.projects().list(&filter, page)?;
-        Ok(view::placed_page(tx, projects)?)
+        Ok(view::page_with_namespaces(tx, projects)?)
     })
 }
 
@@ -163,12 +163,10 @@ pub fn explore(
 pub fn get(app: &App, actor: Actor, named: &ProjectRef) -> Result<ProjectView, Error> {
     app.store.read_autocommit(|tx| {
         let requester = app.requester(actor);
-        let (project, facts) = requester.project_with_facts(tx, ProjectAbility::Read, named)?;
+        let (found, _, facts) =
+            requester.project_with_namespace(tx, ProjectAbility::Read, named)?;
         let administers = facts.allows(actor, ProjectAbility::Administer);
-        let one = Paged { items: vec![project], total: 1 };
-        let views = view::full_page(tx, one, requester, actor.user())?;
-        let view = views.items.into_iter().next();
-        let view = view.ok_or(Error::NotFound(crate::error::Entity::Project))?;
+        let view = view::full_with_namespace(tx, found, requester, actor.user())?;
         Ok(if administers { add_admin_fields(tx, view)? } else { view })
     })
 }
@@ -253,7 +251,7 @@ fn remove_project(
     if let Some(user) = actor.user() {
         merge_request::fork::queue_closing(tx, &project, user, now)?;
     }
-    let placed = view::placed(tx, project)?;
+    let placed = view::with_namespace(tx, project)?;
     let facts = placed.place.facts(&placed.project);
     let id = placed.project.id;
     for number in 1.. {

@@ -21,7 +21,7 @@ use hexforge_domain::policy::push::{PushFacts, PushRefusal, RefAction};
 use hexforge_domain::ports::git::{GitError, RefChange, Repository};
 use hexforge_domain::ports::git_transport::Proposal;
 use hexforge_domain::ports::store::{StoreError, Tx};
-use hexforge_domain::project::Project;
+use hexforge_domain::project::{Project, ProjectWithNamespace};
 use hexforge_domain::push::{HookScope, Push, RefKind};
 use hexforge_domain::refs::reserved::kept_ref;
 use hexforge_domain::refs::{self, Atomicity, ChangedRefs, Peeled, Snapshot};
@@ -50,7 +50,7 @@ pub use received::{Client, receive};
 /// empty repository.
 pub(crate) fn sample(
     app: &App,
-    placed: &view::PlacedProject,
+    placed: &ProjectWithNamespace,
     user: &User,
 ) -> Result<Option<Push>, Error> {
     let repository = open::open_for(app, placed.project.id, Caller::BACKGROUND)?;
@@ -363,7 +363,7 @@ impl RefUpdate {
         packs::add(app, tx, project, &before, &self.proposal.packs)?;
         let after = self.write_refs(app, tx, &before)?;
         let found = avatar.store(tx, found, &after)?;
-        let placed = view::placed(tx, found)?;
+        let placed = view::with_namespace(tx, found)?;
         let reach = match self.kind {
             ChangeKind::Push | ChangeKind::Merge => HookScope::Everywhere,
             ChangeKind::TagRemoval(_) => HookScope::Project,

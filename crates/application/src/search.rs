@@ -9,8 +9,8 @@ use hexforge_domain::paging::{Page, Paged};
 use hexforge_domain::policy::Actor;
 use hexforge_domain::policy::user::AccountAbility;
 use hexforge_domain::ports::store::Tx;
-use hexforge_domain::project::ProjectRef;
 use hexforge_domain::project::query::{ListAudience, ProjectFilter, ProjectOrder, ProjectScope};
+use hexforge_domain::project::{ProjectRef, ProjectWithNamespace};
 use hexforge_domain::search::{SearchedKind, TitleSearch};
 use hexforge_domain::unique::sorted_unique;
 use hexforge_domain::user::{User, UserFilter};
@@ -21,7 +21,7 @@ use crate::app::App;
 use crate::error::Error;
 use crate::group::page::{self as group_page, GroupPage};
 use crate::project::page::{self as project_page, ProjectPage};
-use crate::view::project::{self as project_view, PlacedProject};
+use crate::view::project as project_view;
 
 /// The maximum number of titles that one search finds.
 pub const MAX_TITLES: u32 = 200;
@@ -77,7 +77,7 @@ pub struct TitleHit {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Results {
     /// Projects.
-    Projects(Vec<PlacedProject>),
+    Projects(Vec<ProjectWithNamespace>),
     /// Issues, merge requests or milestones.
     Titles(Vec<TitleHit>),
     /// Users.
@@ -187,7 +187,7 @@ fn projects(
     actor: Actor,
     text: &str,
     page: Page,
-) -> Result<Paged<PlacedProject>, Error> {
+) -> Result<Paged<ProjectWithNamespace>, Error> {
     projects_in(app, tx, ProjectScope::VisibleTo(access::page_viewer(actor)), text, page)
 }
 
@@ -197,14 +197,14 @@ fn projects_in(
     scope: ProjectScope,
     text: &str,
     page: Page,
-) -> Result<Paged<PlacedProject>, Error> {
+) -> Result<Paged<ProjectWithNamespace>, Error> {
     let filter = ProjectFilter {
         search: Some(text.to_owned()),
         order: ProjectOrder::LastActivityAt,
         ..ProjectFilter::newest_first(scope, app.today())
     };
     let found = tx.projects().list(&filter, page)?;
-    Ok(project_view::placed_page(tx, found)?)
+    Ok(project_view::page_with_namespaces(tx, found)?)
 }
 
 /// Loads what was found, newest first.
@@ -240,7 +240,8 @@ fn load_titles(tx: &mut dyn Tx, kind: SearchedKind, ids: &[i64]) -> Result<Vec<T
     rows.sort_unstable_by_key(|row| std::cmp::Reverse(row.0));
     let projects = sorted_unique(rows.iter().map(|(_, project, ..)| *project));
     let projects = tx.projects().find_all(&projects)?;
-    let projects = project_view::placed_page(tx, Paged { items: projects, total: 0 })?.items;
+    let projects =
+        project_view::page_with_namespaces(tx, Paged { items: projects, total: 0 })?.items;
     let hit = |(_, project, number, title)| {
         let placed = projects.iter().find(|placed| placed.project.id == project)?;
         Some(TitleHit { project: placed.place.path_of(&placed.project), number, title })
@@ -254,7 +255,7 @@ pub fn suggest(
     actor: Actor,
     text: &str,
     limit: u64,
-) -> Result<Vec<PlacedProject>, Error> {
+) -> Result<Vec<ProjectWithNamespace>, Error> {
     let page = Page::Numbered { number: 1, size: limit };
     app.store.read(|tx| Ok(projects(app, tx, actor, text, page)?.items))
 }

@@ -245,6 +245,6 @@ fn show(
 }
 
 fn full_path(tx: &mut dyn Tx, project: &Project) -> Result<String, Error> {
-    let placed = project_view::placed(tx, project.clone())?;
+    let placed = project_view::with_namespace(tx, project.clone())?;
     Ok(placed.card().path_with_namespace)
 }

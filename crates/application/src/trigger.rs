@@ -124,7 +124,7 @@ pub fn start(
         let project = tx.projects().lock(project.id)?.ok_or_else(missing)?;
         // The trigger may have been deleted meanwhile.
         tx.triggers().find(trigger.id)?.ok_or_else(missing)?;
-        let placed = project_view::placed(tx, project)?;
+        let placed = project_view::with_namespace(tx, project)?;
         let origin =
             PipelineOrigin { user: None, triggered: true, before_sha: ObjectId::ZERO, at: now };
         let created = create::on_demand(tx, &placed, &prepared, origin)?;

@@ -11,6 +11,7 @@ pub mod query;
 pub mod share;
 pub mod star;
 pub mod upload;
+pub mod with_namespace;
 
 pub use archive::{ArchiveCommand, Archived};
 pub use build_settings::{AdminSettings, BuildSettings, BuildTimeout};
@@ -18,6 +19,7 @@ pub use coverage::CoverageExpression;
 pub use features::Features;
 pub use name::{ProjectName, ProjectPath};
 pub use star::Starred;
+pub use with_namespace::{NamespaceWithOwner, ProjectWithNamespace};
 
 use crate::Timestamp;
 use crate::branch::BranchName;

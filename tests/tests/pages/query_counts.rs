@@ -21,36 +21,36 @@ fn pages_send_as_many_queries_whatever_they_list_on_postgres() {
 
 /// The pages, and their most queries when they are opened again.
 const PAGES: [(&str, u64); 30] = [
-    ("/", 7),
-    ("/explore/projects", 7),
-    ("/root/ship", 9),
-    ("/root/ship/tree/master/src", 7),
-    ("/root/ship/blob/master/README.md", 7),
-    ("/root/ship/blame/master/README.md", 7),
-    ("/root/ship/commits/master", 8),
-    ("/root/ship/commit/COMMIT", 10),
-    ("/root/ship/compare/master...topic", 7),
-    ("/root/ship/branches", 9),
-    ("/root/ship/tags", 8),
-    ("/root/ship/issues", 26),
-    ("/root/ship/issues/1", 29),
-    ("/root/ship/issues/new", 17),
-    ("/root/ship/merge_requests", 26),
-    ("/root/ship/merge_requests/1", 42),
-    ("/root/ship/merge_requests/1/diffs", 18),
-    ("/root/ship/milestones", 10),
-    ("/root/ship/labels", 11),
-    ("/root/ship/boards", 25),
-    ("/root/ship/pipelines", 13),
-    ("/root/ship/pipelines/1", 11),
-    ("/root/ship/builds", 13),
-    ("/root/ship/builds/1", 12),
-    ("/root/ship/project_members", 17),
-    ("/root/ship/edit", 7),
-    ("/root", 26),
-    ("/dashboard/issues", 5),
-    ("/admin/users", 7),
-    ("/search?search=thing", 27),
+    ("/", 5),
+    ("/explore/projects", 5),
+    ("/root/ship", 4),
+    ("/root/ship/tree/master/src", 2),
+    ("/root/ship/blob/master/README.md", 2),
+    ("/root/ship/blame/master/README.md", 2),
+    ("/root/ship/commits/master", 3),
+    ("/root/ship/commit/COMMIT", 4),
+    ("/root/ship/compare/master...topic", 2),
+    ("/root/ship/branches", 3),
+    ("/root/ship/tags", 3),
+    ("/root/ship/issues", 9),
+    ("/root/ship/issues/1", 13),
+    ("/root/ship/issues/new", 6),
+    ("/root/ship/merge_requests", 10),
+    ("/root/ship/merge_requests/1", 15),
+    ("/root/ship/merge_requests/1/diffs", 6),
+    ("/root/ship/milestones", 3),
+    ("/root/ship/labels", 5),
+    ("/root/ship/boards", 9),
+    ("/root/ship/pipelines", 7),
+    ("/root/ship/pipelines/1", 5),
+    ("/root/ship/builds", 7),
+    ("/root/ship/builds/1", 6),
+    ("/root/ship/project_members", 7),
+    ("/root/ship/edit", 2),
+    ("/root", 14),
+    ("/dashboard/issues", 4),
+    ("/admin/users", 6),
+    ("/search?search=thing", 12),
 ];
 
 fn pages_send_as_many_queries_whatever_they_list(backend: Backend) {
@@ -111,6 +111,7 @@ fn pages_send_as_many_queries_whatever_they_list(backend: Backend) {
     add(3..15);
     let many = counts();
     for (((address, few), (_, many)), (_, most)) in few.iter().zip(&many).zip(PAGES) {
-        assert!(many <= few && *few <= most, "{address}: {few}, {many} queries");
+        // A list of several pages is counted, with one query more.
+        assert!(*many <= few + 1 && *few.max(many) <= most, "{address}: {few}, {many} queries");
     }
 }

@@ -159,7 +159,7 @@ impl Comment<'_> {
     ) -> Result<(), StoreError> {
         let event = CommitNoteEvent {
             user: person(tx, author)?,
-            project: project_view::placed(tx, self.project.clone())?.card(),
+            project: project_view::with_namespace(tx, self.project.clone())?.card(),
             note: NoteRow::from(self.note),
             commit: self.commit.id,
             facts: CommitFacts::from(self.commit),

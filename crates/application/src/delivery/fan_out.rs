@@ -17,7 +17,7 @@ use hexforge_domain::unique::sorted_unique;
 use super::new_key;
 use crate::app::App;
 use crate::error::Error;
-use crate::view::project::placed_page;
+use crate::view::project::page_with_namespaces;
 
 /// A transaction stops reading after this many events or deliveries, because other writers wait for it.
 const MAX_EVENTS: usize = 50;
@@ -149,7 +149,7 @@ impl Chat {
         }
         let ids = sorted_unique(services.iter().map(|service| service.project));
         let items = tx.projects().find_all(&ids)?;
-        let placed = placed_page(tx, Paged { total: items.len() as u64, items })?.items;
+        let placed = page_with_namespaces(tx, Paged { total: items.len() as u64, items })?.items;
         let chat = |service: ProjectService| {
             let placed = placed.iter().find(|placed| placed.project.id == service.project)?;
             let name = format!("{}/{}", placed.place.human_name(), placed.project.name.as_str());

@@ -11,6 +11,7 @@ use hexforge_domain::policy::group::{GroupAbility, GroupFacts};
 use hexforge_domain::policy::system::ServiceAbility;
 use hexforge_domain::policy::{Actor, Protected};
 use hexforge_domain::ports::store::Tx;
+use hexforge_domain::project::ProjectWithNamespace;
 use hexforge_domain::project::query::{
     ListAudience, ProjectFilter, ProjectOrder, ProjectScope, Viewer,
 };
@@ -20,7 +21,7 @@ use crate::app::App;
 use crate::error::Error;
 use crate::event::{self, FeedEntry};
 use crate::project::ProjectListing;
-use crate::view::project::{self as project_view, PlacedProject};
+use crate::view::project as project_view;
 
 /// A group as its pages show it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -67,7 +68,7 @@ pub fn projects(
     named: &GroupRef,
     listing: &ProjectListing,
     page: Page,
-) -> Result<(GroupPage, Paged<PlacedProject>), Error> {
+) -> Result<(GroupPage, Paged<ProjectWithNamespace>), Error> {
     app.store.read(|tx| {
         let found = GroupPage::load(app, tx, actor, named)?;
         let viewer = if found.may(GroupAbility::ReadAllProjects) {
@@ -77,7 +78,7 @@ pub fn projects(
         };
         let scope = ProjectScope::OfGroup { group: found.group.id, viewer };
         let projects = tx.projects().list(&listing.filter(scope, app.today()), page)?;
-        Ok((found, project_view::placed_page(tx, projects)?))
+        Ok((found, project_view::page_with_namespaces(tx, projects)?))
     })
 }
 
@@ -105,7 +106,7 @@ fn projects_inside(
     tx: &mut dyn Tx,
     found: &GroupPage,
     page: Page,
-) -> Result<Paged<PlacedProject>, Error> {
+) -> Result<Paged<ProjectWithNamespace>, Error> {
     let viewer = if found.may(GroupAbility::ReadAllProjects) {
         ListAudience::Unrestricted
     } else {
@@ -119,7 +120,7 @@ fn projects_inside(
         )
     };
     let projects = tx.projects().list(&filter, page)?;
-    Ok(project_view::placed_page(tx, projects)?)
+    Ok(project_view::page_with_namespaces(tx, projects)?)
 }
 
 /// Returns a group, and the milestones of the projects in it, newest first, each with the path of its project.
@@ -135,7 +136,7 @@ pub fn milestones(
         let found = GroupPage::load(app, tx, actor, named)?;
         let first = Page::Numbered { number: 1, size: MAX_PROJECTS };
         let mut projects = projects_inside(app, tx, &found, first)?.items;
-        projects.retain(|PlacedProject { project, .. }| {
+        projects.retain(|ProjectWithNamespace { project, .. }| {
             project.features.issues || project.features.merge_requests
         });
         let ids: Vec<ProjectId> = projects.iter().map(|placed| placed.project.id).collect();

@@ -40,7 +40,7 @@ pub fn into_group(
             return Err(refused(CLASH));
         }
         let old_path = {
-            let placed = project_view::placed(tx, before.clone())?;
+            let placed = project_view::with_namespace(tx, before.clone())?;
             placed.place.path_of(&placed.project)
         };
         let after = Project {
@@ -59,7 +59,7 @@ pub fn into_group(
         if after.visibility < before.visibility {
             tx.projects().lower_forks(after.id, now)?;
         }
-        let placed = project_view::placed(tx, after)?;
+        let placed = project_view::with_namespace(tx, after)?;
         let facts = placed.place.facts(&placed.project);
         tx.outbox().record(&SystemEvent::ProjectTransferred(facts, old_path), now)?;
         detail(tx, app.requester(actor), group)

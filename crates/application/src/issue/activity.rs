@@ -105,7 +105,7 @@ pub(crate) fn record_issue_hook_event(
         Some(assignee) => Some(person(tx, assignee)?),
         None => None,
     };
-    let placed = project_view::placed(tx, editor.tracker.project.clone())?;
+    let placed = project_view::with_namespace(tx, editor.tracker.project.clone())?;
     let (project, issue) = (placed.card(), IssueRow::from(issue));
     let event = IssueEvent { action, user, project, issue, assignee };
     tx.outbox().record(&SystemEvent::InProject(Box::new(ProjectEvent::Issue(event))), editor.now)
@@ -121,7 +121,7 @@ pub fn record_note_hook_event(
 ) -> Result<(), StoreError> {
     let event = NoteEvent {
         user: person(tx, note.author)?,
-        project: project_view::placed(tx, project.clone())?.card(),
+        project: project_view::with_namespace(tx, project.clone())?.card(),
         note: NoteRow::from(note),
         issue: IssueRow::from(issue),
     };
@@ -139,7 +139,7 @@ pub(crate) fn record_snippet_note_hook_event(
     let content = tx.snippets().content(snippet.id)?.ok_or(StoreError::Gone)?;
     let event = SnippetNoteEvent {
         user: person(tx, note.author)?,
-        project: project_view::placed(tx, project.clone())?.card(),
+        project: project_view::with_namespace(tx, project.clone())?.card(),
         note: NoteRow::from(note),
         snippet: SnippetRow::new(snippet, content.into_string()),
     };

@@ -357,7 +357,7 @@ impl Mention<'_> {
         let path = if is_same_project {
             String::new()
         } else {
-            project_view::placed(tx, self.project.clone())?.place.path_of(self.project)
+            project_view::with_namespace(tx, self.project.clone())?.place.path_of(self.project)
         };
         Ok(match self.place {
             MentionPlace::Issue(issue) => format!("issue {path}#{}", issue.iid),

@@ -174,6 +174,6 @@ fn close(
 
 /// Returns the reference to an issue for texts of other projects.
 fn full_reference(tx: &mut dyn Tx, project: &Project, issue: &Issue) -> Result<String, StoreError> {
-    let placed = project_view::placed(tx, project.clone())?;
+    let placed = project_view::with_namespace(tx, project.clone())?;
     Ok(format!("{}#{}", placed.place.path_of(project), issue.iid))
 }

@@ -319,7 +319,7 @@ fn find_moved(
     let Some(project) = tx.projects().find(&named)? else { return Ok(None) };
     match super::mentions::visible_tracker(tx, tracker.requester, project)? {
         Some(target) if target.sees(&moved) => {
-            let placed = crate::view::project::placed(tx, target.project.clone())?;
+            let placed = crate::view::project::with_namespace(tx, target.project.clone())?;
             Ok(Some((placed.place.path_of(&placed.project), moved.iid)))
         }
         _ => Ok(None),

@@ -11,11 +11,12 @@ use hexforge_domain::notification::NotificationScope;
 use hexforge_domain::outbox::{GroupFacts, GroupMemberFacts, MemberFacts, SystemEvent, TeamFacts};
 use hexforge_domain::paging::Paged;
 use hexforge_domain::ports::store::{StoreError, Tx};
+use hexforge_domain::project::ProjectWithNamespace;
 use hexforge_domain::user::User;
 
 use super::source::Found;
 use crate::project::ROWS_PER_READ;
-use crate::view::project::{self as project_view, PlacedProject};
+use crate::view::project as project_view;
 
 /// Makes a user a member, with the notification level that the user chose before. The user must not be a member yet.
 /// Deletes the access request of the user.
@@ -41,7 +42,7 @@ pub(super) fn join(
             tx.outbox().record(&SystemEvent::GroupMemberAdded(joined), now)
         }
         Found::Project(project) => {
-            let placed = project_view::placed(tx, project.clone())?;
+            let placed = project_view::with_namespace(tx, project.clone())?;
             tx.project_members().insert(placed.project.id, membership)?;
             if placed.place.namespace.owner != Some(user.id) {
                 record_event(tx, placed.project.id, user.id, EventAction::Joined, now)?;
@@ -66,7 +67,7 @@ pub(super) fn leave(
             tx.outbox().record(&SystemEvent::GroupMemberRemoved(left), now)
         }
         Found::Project(project) => {
-            let placed = project_view::placed(tx, project.clone())?;
+            let placed = project_view::with_namespace(tx, project.clone())?;
             tx.project_members().delete(placed.project.id, user)?;
             tx.todos().delete_in_project(user, placed.project.id)?;
             record_event(tx, placed.project.id, user, action, now)?;
@@ -86,8 +87,9 @@ pub(crate) fn record_departures(
         let projects: Vec<ProjectId> = teams.iter().map(|(project, _)| *project).collect();
         let projects = tx.projects().find_all(&projects)?;
         let total = projects.len() as u64;
-        let projects = project_view::placed_page(tx, Paged { items: projects, total })?.items;
-        let projects: HashMap<ProjectId, PlacedProject> =
+        let projects =
+            project_view::page_with_namespaces(tx, Paged { items: projects, total })?.items;
+        let projects: HashMap<ProjectId, ProjectWithNamespace> =
             projects.into_iter().map(|placed| (placed.project.id, placed)).collect();
         for (project, membership) in teams {
             let member = MemberFacts::new(user, membership.level, now);
@@ -125,7 +127,7 @@ fn record_event(
 
 fn record_team_event(
     tx: &mut dyn Tx,
-    placed: &PlacedProject,
+    placed: &ProjectWithNamespace,
     member: MemberFacts,
     event: fn(TeamFacts) -> SystemEvent,
     at: Timestamp,

@@ -85,10 +85,10 @@ impl RequestEditor<'_> {
 
     /// Returns a merge request with its projects as hook payloads show it.
     fn hooked(self, tx: &mut dyn Tx, request: &MergeRequest) -> Result<HookedRequest, StoreError> {
-        let target = project_view::placed(tx, self.project.clone())?.card();
+        let target = project_view::with_namespace(tx, self.project.clone())?.card();
         let source = if request.ends.is_from_fork() {
             match tx.projects().find(&ProjectRef::Id(request.ends.source_project))? {
-                Some(source) => Some(project_view::placed(tx, source)?.card()),
+                Some(source) => Some(project_view::with_namespace(tx, source)?.card()),
                 None => None,
             }
         } else {

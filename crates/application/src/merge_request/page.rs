@@ -283,7 +283,7 @@ fn find_source_path(
     request: &MergeRequest,
 ) -> Result<Option<String>, Error> {
     let path = |tx: &mut dyn Tx, project: Project| -> Result<String, StoreError> {
-        let placed = project_view::placed(tx, project)?;
+        let placed = project_view::with_namespace(tx, project)?;
         Ok(placed.place.path_of(&placed.project))
     };
     if !request.ends.is_from_fork() {
@@ -382,7 +382,7 @@ pub fn new_form(
         let choices = TrackerChoices::load(tx, &chosen, [user].into_iter())?;
         let mut placed = Vec::new();
         for target in targets {
-            let target = project_view::placed(tx, target.project)?;
+            let target = project_view::with_namespace(tx, target.project)?;
             placed.push(RequestTarget {
                 path: target.place.path_of(&target.project),
                 project: target.project,

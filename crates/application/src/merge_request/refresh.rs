@@ -256,7 +256,7 @@ impl<'a> SourcePush<'a> {
             return Ok(());
         }
         let old = or_zero(self.push.old);
-        let placed = project_view::placed(tx, editor.project.clone())?;
+        let placed = project_view::with_namespace(tx, editor.project.clone())?;
         let path = placed.place.path_of(editor.project);
         let page = format!("{}/{path}/merge_requests/{}", app.settings.external_url, request.iid);
         let compare_url = format!("{page}/diffs?diff_id={}&start_sha={old}", version.id);

@@ -9,11 +9,11 @@ use hexforge_domain::commit::ObjectId;
 use hexforge_domain::id::UserId;
 use hexforge_domain::pipeline::{CommitFacts, NewPipeline, Pipeline};
 use hexforge_domain::ports::store::{StoreError, Tx};
+use hexforge_domain::project::ProjectWithNamespace;
 use hexforge_domain::user::User;
 
 use super::prepare::Prepared;
 use super::progress::Progress;
-use crate::view::project::PlacedProject;
 
 /// The origin of a new pipeline.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -46,7 +46,7 @@ pub(crate) enum NoPipeline {
 /// Creates the pipeline of a push. Does nothing when builds are disabled or the commit has no configuration.
 pub(crate) fn create_for_push(
     tx: &mut dyn Tx,
-    placed: &PlacedProject,
+    placed: &ProjectWithNamespace,
     user: &User,
     prepared: &Prepared,
     now: Timestamp,
@@ -73,7 +73,7 @@ pub(crate) fn create_for_push(
 /// Creates a requested pipeline.
 pub(crate) fn on_demand(
     tx: &mut dyn Tx,
-    placed: &PlacedProject,
+    placed: &ProjectWithNamespace,
     prepared: &Prepared,
     origin: PipelineOrigin,
 ) -> Result<Result<Pipeline, NoPipeline>, StoreError> {
@@ -104,7 +104,7 @@ pub(crate) fn on_demand(
 /// Creates a pipeline without builds: failed with these configuration errors, or skipped.
 fn create_empty(
     tx: &mut dyn Tx,
-    placed: &PlacedProject,
+    placed: &ProjectWithNamespace,
     prepared: &Prepared,
     origin: PipelineOrigin,
     yaml_errors: Option<String>,
@@ -115,7 +115,7 @@ fn create_empty(
 }
 
 fn new_pipeline(
-    placed: &PlacedProject,
+    placed: &ProjectWithNamespace,
     prepared: &Prepared,
     origin: PipelineOrigin,
 ) -> NewPipeline {

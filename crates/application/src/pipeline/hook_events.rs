@@ -10,12 +10,12 @@ use hexforge_domain::outbox::ci::{BuildEvent, BuildRow, PipelineEvent, PipelineR
 use hexforge_domain::outbox::project::{Person, ProjectEvent};
 use hexforge_domain::pipeline::Pipeline;
 use hexforge_domain::ports::store::{StoreError, Tx};
-use hexforge_domain::project::ProjectRef;
+use hexforge_domain::project::{ProjectRef, ProjectWithNamespace};
 use hexforge_domain::runner::Runner;
 use hexforge_domain::user::User;
 
 use crate::view::build::load_runners;
-use crate::view::project::{self as project_view, PlacedProject};
+use crate::view::project as project_view;
 use crate::view::user::load_users;
 
 /// The changes of a pipeline that hooks report.
@@ -38,7 +38,7 @@ pub(super) fn record_changes(
 ) -> Result<(), StoreError> {
     let Changes { pipeline, builds, changed, moved } = *changes;
     let project = tx.projects().find(&ProjectRef::Id(pipeline.project))?;
-    let placed = project_view::placed(tx, project.ok_or(StoreError::Gone)?)?;
+    let placed = project_view::with_namespace(tx, project.ok_or(StoreError::Gone)?)?;
     let commit = tx.pipelines().commits(&[pipeline.id])?.into_iter().next();
     let (_, commit) = commit.ok_or(StoreError::Gone)?;
     let people = People::load(tx, pipeline, builds)?;
@@ -102,6 +102,6 @@ impl People {
 }
 
 /// Returns the display names of the namespace and the project.
-fn display_name(placed: &PlacedProject) -> String {
+fn display_name(placed: &ProjectWithNamespace) -> String {
     format!("{} / {}", placed.place.human_name(), placed.project.name.as_str())
 }

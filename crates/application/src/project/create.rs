@@ -258,7 +258,7 @@ pub(super) fn store_new(
     };
     let (created, joined) = (event(action), event(EventAction::Joined));
     tx.events().insert(created)?;
-    let placed = view::placed(tx, project)?;
+    let placed = view::with_namespace(tx, project)?;
     let facts = placed.place.facts(&placed.project);
     tx.outbox().record(&SystemEvent::ProjectCreated(facts.clone()), now)?;
     if placed.place.owner.is_some() {

@@ -10,7 +10,7 @@ use hexforge_domain::outbox::SystemEvent;
 use hexforge_domain::policy::Actor;
 use hexforge_domain::policy::project::ProjectAbility;
 use hexforge_domain::ports::store::Tx;
-use hexforge_domain::project::{Project, ProjectRef};
+use hexforge_domain::project::{NamespaceWithOwner, Project, ProjectRef};
 
 use super::avatar::FoundAvatar;
 use super::create::{Address, check_group_visibility, map_duplicate};
@@ -20,7 +20,7 @@ use super::view_with_token;
 use crate::app::App;
 use crate::error::Error;
 use crate::repository::open;
-use crate::view::project::{self as view, Place, ProjectView};
+use crate::view::project::{self as view, ProjectView};
 
 /// Whether an update request has to contain the name of the project.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -56,7 +56,7 @@ pub fn edit(
         if renames || fields.asks_for_visibility() {
             requester.check_project(tx, ProjectAbility::Own, &before)?;
         }
-        let place = view::placed(tx, before.clone())?.place;
+        let place = view::with_namespace(tx, before.clone())?.place;
         let mut errors = FieldErrors::default();
         let parsed = fields.parse_change(&mut errors);
         if let Some(level) = parsed.visibility.filter(|level| *level != before.visibility) {
@@ -127,7 +127,7 @@ fn find_default_branch(
 fn check_fields(
     tx: &mut dyn Tx,
     before: &Project,
-    place: &Place,
+    place: &NamespaceWithOwner,
     parsed: &ParsedProject,
     errors: &mut FieldErrors,
 ) -> Result<(), Error> {
@@ -160,7 +160,7 @@ fn apply_fields(fields: &ProjectFields, parsed: ParsedProject, before: &Project)
 
 fn store_project(
     tx: &mut dyn Tx,
-    place: &Place,
+    place: &NamespaceWithOwner,
     before: &Project,
     after: &Project,
 ) -> Result<(), Error> {

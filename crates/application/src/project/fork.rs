@@ -5,7 +5,7 @@ use hexforge_domain::paging::{Page, Paged};
 use hexforge_domain::policy::Actor;
 use hexforge_domain::policy::project::ProjectAbility;
 use hexforge_domain::project::query::{ListAudience, ProjectFilter, ProjectScope};
-use hexforge_domain::project::{Features, NewProject, ProjectRef};
+use hexforge_domain::project::{Features, NewProject, ProjectRef, ProjectWithNamespace};
 use hexforge_domain::visibility::Visibility;
 
 use super::create::{Address, check_group_visibility, check_limit, new_runners_token, store_new};
@@ -14,7 +14,7 @@ use crate::access;
 use crate::app::App;
 use crate::error::{Entity, Error};
 use crate::repository::packs;
-use crate::view::project::{PlacedProject, ProjectView, placed_page};
+use crate::view::project::{ProjectView, page_with_namespaces};
 
 /// The namespace of a new fork.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -31,7 +31,7 @@ pub fn list(
     actor: Actor,
     named: &ProjectRef,
     page: Page,
-) -> Result<Paged<PlacedProject>, Error> {
+) -> Result<Paged<ProjectWithNamespace>, Error> {
     app.store.read(|tx| {
         let requester = app.requester(actor);
         let project = requester.project(tx, ProjectAbility::Read, named)?;
@@ -44,7 +44,7 @@ pub fn list(
         let filter =
             ProjectFilter { visibility, ..ProjectFilter::newest_first(scope, requester.today) };
         let forks = tx.projects().list(&filter, page)?;
-        Ok(placed_page(tx, forks)?)
+        Ok(page_with_namespaces(tx, forks)?)
     })
 }
 

@@ -114,7 +114,7 @@ pub fn test(
         let user = tx.users().find(user)?.ok_or(Error::Unauthenticated)?;
         // Payloads show avatars by the settings.
         app.current_settings(tx)?;
-        Ok::<_, Error>((view::placed(tx, project)?, user))
+        Ok::<_, Error>((view::with_namespace(tx, project)?, user))
     })?;
     let push = push::sample(app, &placed, &user)?.ok_or_else(no_commits)?;
     let event = SystemEvent::Pushed(Box::new(push));

@@ -6,18 +6,18 @@ use hexforge_domain::policy::project::{ProjectAbility, ProjectFacts};
 use hexforge_domain::policy::system::{Service, ServiceAbility};
 use hexforge_domain::policy::tracker::{TrackerAbility, TrackerFacts};
 use hexforge_domain::policy::{Actor, Protected};
-use hexforge_domain::project::ProjectRef;
 use hexforge_domain::project::star::Starred;
+use hexforge_domain::project::{ProjectRef, ProjectWithNamespace};
 
 use crate::app::App;
 use crate::error::Error;
-use crate::view::project::{self as view, PlacedProject};
+use crate::view::project as view;
 
 /// A project as its pages show it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ProjectPage {
     /// The project and its namespace.
-    pub placed: PlacedProject,
+    pub placed: ProjectWithNamespace,
     /// Whether the actor starred it.
     pub starred: bool,
     actor: Actor,
@@ -90,7 +90,7 @@ pub fn fork_source(app: &App, page: &ProjectPage) -> Result<Option<String>, Erro
         let sources = tx.projects().find_all(&[source])?;
         let mut readable = app.requester(page.actor).readable(tx, sources)?;
         let Some(source) = readable.pop() else { return Ok(None) };
-        let placed = view::placed(tx, source)?;
+        let placed = view::with_namespace(tx, source)?;
         Ok(Some(placed.place.path_of(&placed.project)))
     })
 }
@@ -99,11 +99,8 @@ pub fn fork_source(app: &App, page: &ProjectPage) -> Result<Option<String>, Erro
 pub fn get(app: &App, actor: Actor, named: &ProjectRef) -> Result<ProjectPage, Error> {
     app.store.read_autocommit(|tx| {
         let requester = app.requester(actor);
-        let (project, facts) = requester.project_with_facts(tx, ProjectAbility::Read, named)?;
-        let starred = match actor.user() {
-            Some(user) => tx.stars().find(project.id, user)? == Starred::Yes,
-            None => false,
-        };
-        Ok(ProjectPage { placed: view::placed(tx, project)?, starred, actor, facts })
+        let (placed, starred, facts) =
+            requester.project_with_namespace(tx, ProjectAbility::Read, named)?;
+        Ok(ProjectPage { placed, starred: starred == Starred::Yes, actor, facts })
     })
 }

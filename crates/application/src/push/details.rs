@@ -5,6 +5,7 @@ use hexforge_domain::Timestamp;
 use hexforge_domain::branch::BranchName;
 use hexforge_domain::commit::{Commit, ObjectId};
 use hexforge_domain::ports::git::{GitError, RefChange, Repository};
+use hexforge_domain::project::ProjectWithNamespace;
 use hexforge_domain::push::{
     ChangedPaths, EVENT_COMMITS, HookScope, Push, PushedCommit, PushedProject, Pusher, RefKind,
     truncate, truncated_for_event,
@@ -13,7 +14,6 @@ use hexforge_domain::user::User;
 
 use super::{ChangeKind, or_zero};
 use crate::app::App;
-use crate::view::project::PlacedProject;
 
 /// The data that is read from the repository about one change.
 #[derive(Clone)]
@@ -203,7 +203,7 @@ impl ChangeDetails {
 
 /// Builds the push event.
 pub(super) fn push_event(
-    placed: &PlacedProject,
+    placed: &ProjectWithNamespace,
     user: &User,
     change: &RefChange,
     details: ChangeDetails,

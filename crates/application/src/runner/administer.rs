@@ -10,7 +10,7 @@ use hexforge_domain::policy::project::ProjectAbility;
 use hexforge_domain::policy::runner::{RunnerAbility, RunnerFacts, RunnerRefusal};
 use hexforge_domain::policy::system::ServiceAbility;
 use hexforge_domain::ports::store::{StoreError, Tx};
-use hexforge_domain::project::ProjectRef;
+use hexforge_domain::project::{ProjectRef, ProjectWithNamespace};
 use hexforge_domain::runner::query::{RunnerFilter, RunnerScope, RunnerSelection};
 use hexforge_domain::runner::{self, Runner};
 use hexforge_domain::text::Secret;
@@ -20,7 +20,7 @@ use crate::app::App;
 use crate::build::expiry;
 use crate::ci_token;
 use crate::error::{Conflict, Entity, Error, ForbiddenReason};
-use crate::view::project::{self as project_view, PlacedProject};
+use crate::view::project as project_view;
 
 /// A runner is online if it asked for builds within this time.
 const ONLINE: TimeDelta = TimeDelta::hours(1);
@@ -47,7 +47,7 @@ pub struct RunnerDetails {
     pub token: Option<Secret>,
     /// The newest projects of the runner, by id, at most [`SHOWN_PROJECTS`]. For users who are not administrators only
     /// those that they are authorized for.
-    pub projects: Vec<PlacedProject>,
+    pub projects: Vec<ProjectWithNamespace>,
 }
 
 /// The changes of a request. `None` means not given.
@@ -271,7 +271,7 @@ fn details(
     let mut projects = tx.projects().find_all(&newest)?;
     projects.sort_unstable_by_key(|project| project.id);
     let total = projects.len() as u64;
-    let projects = project_view::placed_page(tx, Paged { items: projects, total })?.items;
+    let projects = project_view::page_with_namespaces(tx, Paged { items: projects, total })?.items;
     let shows_token = facts.check(actor, RunnerAbility::ReadToken).is_ok();
     let token = shows_token.then(|| ci_token::runner_token(app, &runner));
     Ok(RunnerDetails { runner, token, projects })

@@ -5,7 +5,7 @@ use hexforge_domain::id::BuildId;
 use hexforge_domain::paging::Page;
 use hexforge_domain::pipeline::Pipeline;
 use hexforge_domain::ports::store::{StoreError, Tx};
-use hexforge_domain::project::{BuildSettings, ProjectRef};
+use hexforge_domain::project::{BuildSettings, ProjectRef, ProjectWithNamespace};
 use hexforge_domain::runner::Runner;
 use hexforge_domain::text::Secret;
 use hexforge_domain::user::User;
@@ -15,7 +15,7 @@ use crate::ci_token;
 use crate::error::Error;
 use crate::trigger;
 use crate::variable::{self, VariableView};
-use crate::view::project::{self as project_view, PlacedProject};
+use crate::view::project as project_view;
 
 /// A build with everything that its runner needs.
 #[derive(Clone, Debug)]
@@ -27,7 +27,7 @@ pub struct Assignment {
     /// The pipeline of the build.
     pub pipeline: Pipeline,
     /// The project of the build.
-    pub project: PlacedProject,
+    pub project: ProjectWithNamespace,
     /// The settings of the project for its builds.
     pub settings: BuildSettings,
     /// The commands, options and variables of the job.
@@ -87,7 +87,7 @@ pub(crate) fn load(
         token: ci_token::build_token(app, &build),
         settings: tx.projects().build_settings(build.project)?,
         definition: definition.ok_or(StoreError::Gone)?,
-        project: project_view::placed(tx, project)?,
+        project: project_view::with_namespace(tx, project)?,
         runner,
         user,
         secrets,

@@ -5,12 +5,12 @@ use std::collections::HashMap;
 use hexforge_domain::id::{NamespaceId, ProjectId, UserId};
 use hexforge_domain::member::{Membership, is_in_force};
 use hexforge_domain::namespace::Namespace;
-use hexforge_domain::outbox::ProjectFacts;
-use hexforge_domain::outbox::project::ProjectCard;
 use hexforge_domain::paging::Paged;
 use hexforge_domain::ports::store::{StoreError, Tx};
 use hexforge_domain::project::share::Share;
-use hexforge_domain::project::{BuildSettings, CoverageExpression, Description, Project};
+use hexforge_domain::project::{
+    BuildSettings, CoverageExpression, NamespaceWithOwner, Project, ProjectWithNamespace,
+};
 use hexforge_domain::text::Secret;
 use hexforge_domain::unique::sorted_unique;
 use hexforge_domain::user::User;
@@ -18,83 +18,15 @@ use hexforge_domain::user::User;
 use super::user::load_users;
 use crate::access::Requester;
 
-/// The namespace of a project and the owner of the namespace.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Place {
-    /// The namespace of the project.
-    pub namespace: Namespace,
-    /// The user who owns the namespace; `None` for a group.
-    pub owner: Option<User>,
-}
-
-impl Place {
-    /// Returns the display name of the namespace: that of the group or of the user.
-    pub fn human_name(&self) -> &str {
-        match &self.owner {
-            Some(owner) => owner.name.as_str(),
-            None => &self.namespace.name,
-        }
-    }
-
-    /// Returns the path of a project in this namespace, including the namespace.
-    pub fn path_of(&self, project: &Project) -> String {
-        format!("{}/{}", self.namespace.path.as_str(), project.path.as_str())
-    }
-
-    /// Returns the data about a project in this namespace for hook payloads.
-    pub fn facts(&self, project: &Project) -> ProjectFacts {
-        ProjectFacts {
-            id: project.id,
-            name: project.name.as_str().to_owned(),
-            path: project.path.as_str().to_owned(),
-            path_with_namespace: self.path_of(project),
-            owner_name: self.human_name().to_owned(),
-            owner_email: self
-                .owner
-                .as_ref()
-                .map_or_else(String::new, |owner| owner.email.as_str().to_owned()),
-            visibility: project.visibility,
-            created_at: project.created_at,
-            updated_at: project.updated_at,
-        }
-    }
-}
-
-/// A project with its namespace: everything that the short form shows.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct PlacedProject {
-    /// The project.
-    pub project: Project,
-    /// The namespace of the project.
-    pub place: Place,
-}
-
-impl PlacedProject {
-    /// Returns the project as hook events show it.
-    pub(crate) fn card(&self) -> ProjectCard {
-        let project = &self.project;
-        ProjectCard {
-            id: project.id,
-            name: project.name.as_str().to_owned(),
-            description: project.description.clone().map(Description::into_string),
-            namespace: self.place.namespace.name.clone(),
-            path_with_namespace: self.place.path_of(project),
-            visibility: project.visibility,
-            avatar: project.avatar.clone(),
-            default_branch: project.default_branch.as_ref().map(|name| name.as_str().to_owned()),
-        }
-    }
-}
-
 /// A project with all related rows.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ProjectView {
     /// The project.
     pub project: Project,
     /// The namespace of the project.
-    pub place: Place,
+    pub place: NamespaceWithOwner,
     /// The source of the fork, if it exists and the reader may see it.
-    pub forked_from: Option<PlacedProject>,
+    pub forked_from: Option<ProjectWithNamespace>,
     /// The shares with groups that are in force.
     pub shares: Vec<Share>,
     /// The reader's permissions, where the response shows them.
@@ -117,18 +49,22 @@ pub struct Permissions {
 }
 
 /// Adds the namespace to one project.
-pub fn placed(tx: &mut dyn Tx, project: Project) -> Result<PlacedProject, StoreError> {
-    let page = placed_page(tx, Paged { items: vec![project], total: 1 })?;
+pub fn with_namespace(
+    tx: &mut dyn Tx,
+    project: Project,
+) -> Result<ProjectWithNamespace, StoreError> {
+    let page = page_with_namespaces(tx, Paged { items: vec![project], total: 1 })?;
     page.items.into_iter().next().ok_or(StoreError::Gone)
 }
 
 /// Adds the namespaces to a page of projects.
-pub fn placed_page(
+pub fn page_with_namespaces(
     tx: &mut dyn Tx,
     projects: Paged<Project>,
-) -> Result<Paged<PlacedProject>, StoreError> {
-    let places = Places::load(tx, &projects.items)?;
-    let items = projects.items.into_iter().filter_map(|project| places.place(project)).collect();
+) -> Result<Paged<ProjectWithNamespace>, StoreError> {
+    let namespaces = Namespaces::load(tx, &projects.items)?;
+    let with_namespace = |project| namespaces.with_namespace(project);
+    let items = projects.items.into_iter().filter_map(with_namespace).collect();
     Ok(Paged { items, total: projects.total })
 }
 
@@ -150,9 +86,36 @@ pub fn full_page(
     member: Option<UserId>,
 ) -> Result<Paged<ProjectView>, StoreError> {
     let Paged { items: projects, total } = projects;
-    let ids: Vec<ProjectId> = projects.iter().map(|project| project.id).collect();
     let sources = readable_sources(tx, &projects, reader)?;
-    let places = Places::load(tx, projects.iter().chain(&sources))?;
+    let namespaces = Namespaces::load(tx, projects.iter().chain(&sources))?;
+    Ok(Paged { items: views(tx, projects, (sources, namespaces), reader, member)?, total })
+}
+
+/// Like [`full_page`], for one project whose namespace is loaded.
+pub(crate) fn full_with_namespace(
+    tx: &mut dyn Tx,
+    found: ProjectWithNamespace,
+    reader: Requester,
+    member: Option<UserId>,
+) -> Result<ProjectView, StoreError> {
+    let ProjectWithNamespace { project, place: NamespaceWithOwner { namespace, owner } } = found;
+    let sources = readable_sources(tx, std::slice::from_ref(&project), reader)?;
+    let mut namespaces = Namespaces::load(tx, &sources)?;
+    namespaces.owners.extend(owner.map(|owner| (owner.id, owner)));
+    namespaces.by_id.insert(namespace.id, namespace);
+    let mut views = views(tx, vec![project], (sources, namespaces), reader, member)?;
+    views.pop().ok_or(StoreError::Gone)
+}
+
+/// Adds all related rows to projects whose namespaces and sources are loaded.
+fn views(
+    tx: &mut dyn Tx,
+    projects: Vec<Project>,
+    (sources, namespaces): (Vec<Project>, Namespaces),
+    reader: Requester,
+    member: Option<UserId>,
+) -> Result<Vec<ProjectView>, StoreError> {
+    let ids: Vec<ProjectId> = projects.iter().map(|project| project.id).collect();
     let sources: HashMap<ProjectId, Project> =
         sources.into_iter().map(|source| (source.id, source)).collect();
     let mut shares: HashMap<ProjectId, Vec<Share>> = HashMap::new();
@@ -160,15 +123,15 @@ pub fn full_page(
         shares.entry(share.share.project).or_default().push(share);
     }
     let memberships = match member {
-        Some(user) => Some(Memberships::load(tx, user, &ids, &places)?),
+        Some(user) => Some(Memberships::load(tx, user, &ids, &namespaces)?),
         None => None,
     };
     let view = |project: Project| {
         let forked_from = project.forked_from.and_then(|source| sources.get(&source).cloned());
-        let place = places.place(project.clone())?.place;
+        let place = namespaces.with_namespace(project.clone())?.place;
         let shares = shares.remove(&project.id).unwrap_or_default();
         Some(ProjectView {
-            forked_from: forked_from.and_then(|source| places.place(source)),
+            forked_from: forked_from.and_then(|source| namespaces.with_namespace(source)),
             shares: shares.into_iter().filter(|share| is_shown(share, &place, reader)).collect(),
             permissions: memberships.as_ref().map(|known| known.permissions_in(&project)),
             place,
@@ -178,7 +141,7 @@ pub fn full_page(
             project,
         })
     };
-    Ok(Paged { items: projects.into_iter().filter_map(view).collect(), total })
+    Ok(projects.into_iter().filter_map(view).collect())
 }
 
 /// Returns the fork sources of projects that the reader may see.
@@ -197,17 +160,17 @@ fn readable_sources(
 
 /// Returns whether a share is shown. An expired or locked share gives no access, so showing it could reveal a hidden
 /// group; an active share makes the group visible to all readers of the project.
-fn is_shown(share: &Share, place: &Place, reader: Requester) -> bool {
+fn is_shown(share: &Share, place: &NamespaceWithOwner, reader: Requester) -> bool {
     is_in_force(share.share.expires_at, reader.today) && !place.namespace.share_with_group_lock
 }
 
 /// The namespaces of several projects.
-struct Places {
-    namespaces: HashMap<NamespaceId, Namespace>,
+struct Namespaces {
+    by_id: HashMap<NamespaceId, Namespace>,
     owners: HashMap<UserId, User>,
 }
 
-impl Places {
+impl Namespaces {
     fn load<'a>(
         tx: &mut dyn Tx,
         projects: impl IntoIterator<Item = &'a Project>,
@@ -215,17 +178,16 @@ impl Places {
         let ids = sorted_unique(projects.into_iter().map(|project| project.namespace));
         let namespaces = tx.namespaces().find_all(&ids)?;
         let owners = load_users(tx, namespaces.iter().filter_map(|namespace| namespace.owner))?;
-        let namespaces =
-            namespaces.into_iter().map(|namespace| (namespace.id, namespace)).collect();
-        Ok(Self { namespaces, owners })
+        let by_id = namespaces.into_iter().map(|namespace| (namespace.id, namespace)).collect();
+        Ok(Self { by_id, owners })
     }
 
     /// Adds the namespace to a project. Never returns `None` in practice: every project has a namespace, and the
     /// namespaces of all projects were loaded before.
-    fn place(&self, project: Project) -> Option<PlacedProject> {
-        let namespace = self.namespaces.get(&project.namespace)?.clone();
+    fn with_namespace(&self, project: Project) -> Option<ProjectWithNamespace> {
+        let namespace = self.by_id.get(&project.namespace)?.clone();
         let owner = namespace.owner.and_then(|owner| self.owners.get(&owner).cloned());
-        Some(PlacedProject { project, place: Place { namespace, owner } })
+        Some(ProjectWithNamespace { project, place: NamespaceWithOwner { namespace, owner } })
     }
 }
 
@@ -240,10 +202,10 @@ impl Memberships {
         tx: &mut dyn Tx,
         user: UserId,
         ids: &[ProjectId],
-        places: &Places,
+        namespaces: &Namespaces,
     ) -> Result<Self, StoreError> {
         // Personal namespaces have no members.
-        let groups = places.namespaces.values().filter(|namespace| namespace.owner.is_none());
+        let groups = namespaces.by_id.values().filter(|namespace| namespace.owner.is_none());
         let groups: Vec<NamespaceId> = groups.map(|group| group.id).collect();
         let of_groups = match groups[..] {
             [] => vec![],

@@ -7,13 +7,14 @@ use hexforge_domain::id::{IssueId, MergeRequestId, NoteId, ProjectId, UserId};
 use hexforge_domain::note::{NoteBody, Noteable};
 use hexforge_domain::paging::Paged;
 use hexforge_domain::ports::store::{StoreError, Tx};
+use hexforge_domain::project::ProjectWithNamespace;
 use hexforge_domain::todo::Todo;
 use hexforge_domain::unique::sorted_unique;
 use hexforge_domain::user::User;
 
 use super::issue::{self as issue_view, IssueView};
 use super::merge_request::{self as merge_request_view, MergeRequestView};
-use super::project::{self as project_view, PlacedProject};
+use super::project as project_view;
 use super::user::load_users;
 
 /// A todo with all related rows.
@@ -22,7 +23,7 @@ pub struct TodoView {
     /// The todo.
     pub todo: Todo,
     /// The project of the target.
-    pub project: PlacedProject,
+    pub project: ProjectWithNamespace,
     /// The user who caused the todo.
     pub author: User,
     /// The target.
@@ -91,11 +92,11 @@ pub fn page(
 fn load_projects(
     tx: &mut dyn Tx,
     todos: &[Todo],
-) -> Result<HashMap<ProjectId, PlacedProject>, StoreError> {
+) -> Result<HashMap<ProjectId, ProjectWithNamespace>, StoreError> {
     let ids = sorted_unique(todos.iter().map(|todo| todo.project));
     let items = tx.projects().find_all(&ids)?;
     let total = items.len() as u64;
-    let placed = project_view::placed_page(tx, Paged { items, total })?;
+    let placed = project_view::page_with_namespaces(tx, Paged { items, total })?;
     Ok(placed.items.into_iter().map(|placed| (placed.project.id, placed)).collect())
 }
 

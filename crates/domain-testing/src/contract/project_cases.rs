@@ -62,6 +62,7 @@ macro_rules! store_contract_of_projects {
             projects::a_new_project_has_every_field,
             projects::ids_of_deleted_projects_are_not_used_again,
             projects::a_project_is_found_by_its_id_and_by_its_path_in_any_case,
+            projects::a_project_is_found_with_its_place,
             projects::several_projects_are_found_at_once,
             projects::locking_answers_with_the_project,
             projects::names_and_paths_are_taken_once_in_a_namespace,

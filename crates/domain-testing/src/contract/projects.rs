@@ -6,8 +6,8 @@ use hexforge_domain::id::{NamespaceId, ProjectId, UserId};
 use hexforge_domain::namespace::NamespacePath;
 use hexforge_domain::ports::store::{Store, StoreError};
 use hexforge_domain::project::{
-    Archived, Description, Features, NewProject, Project, ProjectHeader, ProjectName, ProjectPath,
-    ProjectRef,
+    Archived, Description, Features, NamespaceWithOwner, NewProject, Project, ProjectHeader,
+    ProjectName, ProjectPath, ProjectRef, ProjectWithNamespace, Starred,
 };
 use hexforge_domain::text::Secret;
 use hexforge_domain::visibility::Visibility;
@@ -439,4 +439,38 @@ pub fn a_fork_needs_its_source(store: &dyn Store) {
     let outcome =
         store.write(|tx| a_project("fork", home, ada).forked_from(source).insert(tx).map(|_| ()));
     assert!(matches!(outcome, Err(StoreError::Gone)), "{outcome:?}");
+}
+
+/// See [`Projects::find_with_namespace`](hexforge_domain::project::port::Projects::find_with_namespace).
+pub fn a_project_is_found_with_its_place(store: &dyn Store) {
+    let ada = a_user("Ada.L").stored_in(store);
+    let bob = a_user("bob").stored_in(store);
+    let home = home_of(store, ada.id);
+    let team = a_group("team").stored_in(store);
+    let own = a_project("own", home, ada.id).stored_in(store);
+    let shared = a_project("shared", team.id, ada.id).stored_in(store);
+    write(store, |tx| tx.stars().put(shared.id, bob.id, Starred::Yes, at(1)));
+    let shared = project(store, shared.id);
+    let found = |named: &ProjectRef, reader| {
+        read(store, |tx| tx.projects().find_with_namespace(named, reader))
+    };
+    let namespace = |id| read(store, |tx| tx.namespaces().find(id)).expect("a namespace");
+    let with_namespace = |project: &Project, owner, starred| {
+        let place = NamespaceWithOwner { namespace: namespace(project.namespace), owner };
+        Some((ProjectWithNamespace { project: project.clone(), place }, starred))
+    };
+    for named in [ProjectRef::Id(own.id), at_path("ada.l", "OWN")] {
+        let expected = with_namespace(&own, Some(ada.clone()), Starred::No);
+        assert_eq!(found(&named, Some(bob.id)), expected);
+        assert_eq!(found(&named, None), expected);
+    }
+    for named in [ProjectRef::Id(shared.id), at_path("team", "shared")] {
+        assert_eq!(found(&named, Some(bob.id)), with_namespace(&shared, None, Starred::Yes));
+        assert_eq!(found(&named, Some(ada.id)), with_namespace(&shared, None, Starred::No));
+        assert_eq!(found(&named, None), with_namespace(&shared, None, Starred::No));
+    }
+    for named in [ProjectRef::Id(ProjectId(i64::MAX)), at_path("team", "own"), at_path("a\0", "b")]
+    {
+        assert_eq!(found(&named, Some(bob.id)), None);
+    }
 }

@@ -2,7 +2,7 @@
 
 use super::check::{insert, read, write};
 use crate::builders::{
-    a_group, a_key, a_member, a_moment, a_project, a_release, a_share, a_token, a_user,
+    a_group, a_key, a_member, a_moment, a_project, a_release, a_share, a_token, a_user, home_of,
 };
 use hexforge_domain::id::UserId;
 use hexforge_domain::member::AccessLevel;
@@ -252,4 +252,31 @@ pub fn a_snapshot_sees_one_state(store: &dyn Store) {
     assert_eq!(look(&mut before, bob.id).0, 2, "the newest state");
     insert(store, a_user("cyd"));
     assert_eq!(look(&mut before, bob.id).0, 3, "each read sees the newest state");
+}
+
+/// A snapshot answers a second look-up of a project by any of its names.
+pub fn a_snapshot_finds_a_project_by_any_name(store: &dyn Store) {
+    let ada = a_user("ada").stored_in(store);
+    let home = home_of(store, ada.id);
+    let site = a_project("site", home, ada.id).stored_in(store);
+    let path = |path: &str| ProjectRef::Path { namespace: "Ada".to_owned(), path: path.to_owned() };
+    let mut snapshot = store.snapshot().expect("the store has snapshots");
+    for named in [path("site"), ProjectRef::Id(site.id), path("Site"), path("site"), path("other")]
+    {
+        let expected = (named != path("other")).then(|| site.clone());
+        for _ in 0..2 {
+            let mut seen = (None, None, None);
+            let read = snapshot.read(&mut |tx| {
+                let projects = tx.projects();
+                let placed = projects.find_with_namespace(&named, None).expect("it can be read");
+                let header = projects.header(&named).expect("it can be read");
+                let found = projects.find(&named).expect("it can be read");
+                seen = (placed.map(|(one, _)| one.project), header.map(|one| one.id), found);
+                Verdict::Commit
+            });
+            assert!(read.is_ok(), "{read:?}");
+            let id = expected.as_ref().map(|one| one.id);
+            assert_eq!(seen, (expected.clone(), id, expected.clone()), "{named:?}");
+        }
+    }
 }

@@ -11,6 +11,7 @@ macro_rules! store_contract_of_users {
             transactions::the_work_of_a_transaction_is_called_once,
             transactions::a_committed_write_is_seen_by_the_next_read,
             transactions::a_snapshot_sees_one_state,
+            transactions::a_snapshot_finds_a_project_by_any_name,
             transactions::a_write_is_seen_by_its_own_transaction,
             transactions::rolling_back_stores_nothing,
             transactions::an_error_of_the_work_rolls_back,

@@ -11,8 +11,8 @@ use hexforge_domain::ports::store::StoreError;
 use hexforge_domain::project::port::Projects;
 use hexforge_domain::project::query::ProjectFilter;
 use hexforge_domain::project::{
-    AdminSettings, Archived, BuildSettings, CoverageExpression, NewProject, Project, ProjectHeader,
-    ProjectName, ProjectPath, ProjectRef,
+    AdminSettings, Archived, BuildSettings, CoverageExpression, NamespaceWithOwner, NewProject,
+    Project, ProjectHeader, ProjectName, ProjectPath, ProjectRef, ProjectWithNamespace, Starred,
 };
 use hexforge_domain::refs::RepositoryState;
 use hexforge_domain::text::Secret;
@@ -83,6 +83,25 @@ impl Projects for FakeTx {
             }
         };
         Ok(found.map(|project| self.tables.project_with_counters(project)))
+    }
+
+    fn find_with_namespace(
+        &mut self,
+        named: &ProjectRef,
+        reader: Option<UserId>,
+    ) -> Result<Option<(ProjectWithNamespace, Starred)>, StoreError> {
+        let Some(project) = Projects::find(self, named)? else { return Ok(None) };
+        let is_starred =
+            reader.is_some_and(|reader| self.tables.stars.contains(&(project.id, reader)));
+        let mut namespaces = self.tables.namespaces.iter();
+        let namespace = namespaces.find(|namespace| namespace.id == project.namespace).cloned();
+        let starred = if is_starred { Starred::Yes } else { Starred::No };
+        Ok(namespace.map(|namespace| {
+            let owner = (namespace.owner)
+                .and_then(|owner| Some(self.tables.users.get(&owner)?.user.clone()));
+            let place = NamespaceWithOwner { namespace, owner };
+            (ProjectWithNamespace { project, place }, starred)
+        }))
     }
 
     fn header(&mut self, named: &ProjectRef) -> Result<Option<ProjectHeader>, StoreError> {

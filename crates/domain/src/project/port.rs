@@ -7,7 +7,7 @@ use super::query::ProjectFilter;
 use super::share::{NewShare, Share};
 use super::{
     AdminSettings, BuildSettings, CoverageExpression, NewProject, Project, ProjectHeader,
-    ProjectName, ProjectPath, ProjectRef, Starred,
+    ProjectName, ProjectPath, ProjectRef, ProjectWithNamespace, Starred,
 };
 use crate::Timestamp;
 use crate::branch::BranchName;
@@ -21,6 +21,14 @@ use crate::text::Secret;
 pub trait Projects {
     /// The project with this id or path. An exact match of the path is preferred to a match in another case.
     fn find(&mut self, reference: &ProjectRef) -> Result<Option<Project>, StoreError>;
+
+    /// Like [`find`](Self::find), with the namespace, the owner of the namespace, and whether `reader` starred the
+    /// project, in one query.
+    fn find_with_namespace(
+        &mut self,
+        reference: &ProjectRef,
+        reader: Option<UserId>,
+    ) -> Result<Option<(ProjectWithNamespace, Starred)>, StoreError>;
 
     /// Like [`find`](Self::find), but reads only the fields of [`ProjectHeader`].
     fn header(&mut self, reference: &ProjectRef) -> Result<Option<ProjectHeader>, StoreError>;

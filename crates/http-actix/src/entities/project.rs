@@ -1,12 +1,14 @@
 //! Projects in full and in short.
 
 use hexforge_application::project::fork_link::ForkLink;
-use hexforge_application::view::project::{Permissions, Place, PlacedProject, ProjectView};
+use hexforge_application::view::project::{Permissions, ProjectView};
 use hexforge_domain::branch::BranchName;
 use hexforge_domain::member::Membership;
 use hexforge_domain::project::build_settings::BuildSettings;
 use hexforge_domain::project::share::Share;
-use hexforge_domain::project::{CoverageExpression, Description, Project};
+use hexforge_domain::project::{
+    CoverageExpression, Description, NamespaceWithOwner, Project, ProjectWithNamespace,
+};
 use hexforge_domain::text::Secret;
 use hexforge_domain::visibility::Visibility;
 use serde::Serialize;
@@ -150,7 +152,7 @@ impl<'a> ProjectJson<'a> {
     }
 }
 
-fn name_with_namespace(project: &Project, place: &Place) -> String {
+fn name_with_namespace(project: &Project, place: &NamespaceWithOwner) -> String {
     format!("{} / {}", place.human_name(), project.name.as_str())
 }
 
@@ -168,7 +170,7 @@ pub struct SimpleProjectJson<'a> {
 
 impl<'a> SimpleProjectJson<'a> {
     /// The project, with URLs built by `links`.
-    pub fn new(placed: &'a PlacedProject, links: &Links) -> Self {
+    pub fn new(placed: &'a ProjectWithNamespace, links: &Links) -> Self {
         let path = placed.place.path_of(&placed.project);
         Self {
             id: placed.project.id.0,

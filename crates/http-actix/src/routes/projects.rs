@@ -8,12 +8,12 @@ use hexforge_application::project::share::ShareFields;
 use hexforge_application::project::{
     self, ProjectList, ProjectListing, archive as archiving, create, edit, fork, share, star,
 };
-use hexforge_application::view::project::{PlacedProject, ProjectView};
+use hexforge_application::view::project::ProjectView;
 use hexforge_domain::id::{NamespaceId, UserId};
 use hexforge_domain::paging::Paged;
-use hexforge_domain::project::ArchiveCommand;
 use hexforge_domain::project::query::ProjectOrder;
 use hexforge_domain::project::star::StarCommand;
+use hexforge_domain::project::{ArchiveCommand, ProjectWithNamespace};
 use hexforge_domain::text::limit;
 use serde_json::json;
 
@@ -200,7 +200,7 @@ async fn list_maybe_simple(
 
 /// A page of projects, full or simple.
 enum Listed {
-    Simple(Paged<PlacedProject>),
+    Simple(Paged<ProjectWithNamespace>),
     Full(Paged<ProjectView>),
 }
 

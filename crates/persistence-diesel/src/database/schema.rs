@@ -971,7 +971,7 @@ diesel::allow_tables_to_appear_in_same_query!(
     access_requests,
     application_settings
 );
-diesel::allow_tables_to_appear_in_same_query!(namespaces, projects, project_shares, stars);
+diesel::allow_tables_to_appear_in_same_query!(namespaces, projects, project_shares, stars, users);
 diesel::allow_tables_to_appear_in_same_query!(keys, project_deploy_keys);
 diesel::allow_tables_to_appear_in_same_query!(labels, issue_labels);
 diesel::allow_tables_to_appear_in_same_query!(labels, merge_request_labels);

@@ -17,7 +17,7 @@ use crate::database::time::to_naive;
 use crate::database::tx::DieselTx;
 use crate::groups::member::to_access_level;
 use crate::groups::namespace::NamespaceRow;
-use crate::projects::project::to_visibility;
+use crate::projects::project::row::to_visibility;
 use crate::query::access;
 use crate::query::sql::Sql;
 

@@ -13,7 +13,7 @@ use crate::database::backend::{self, Backend};
 use crate::database::schema::namespaces;
 use crate::database::time::{to_naive, to_utc};
 use crate::database::tx::DieselTx;
-use crate::projects::project::to_visibility;
+use crate::projects::project::row::to_visibility;
 use crate::query::access;
 use crate::query::among::AmongValues;
 use crate::query::page;

@@ -1,10 +1,9 @@
 //! Projects.
 
-use chrono::{NaiveDate, NaiveDateTime, TimeDelta};
-use diesel::backend::Backend as DieselBackend;
-use diesel::expression::{AppearsOnTable, Expression, SelectableExpression, ValidGrouping};
+pub(crate) mod row;
+
+use chrono::{NaiveDate, TimeDelta};
 use diesel::prelude::*;
-use diesel::query_builder::{AstPass, QueryFragment, QueryId};
 use diesel::sql_types::{BigInt, Bool, Integer};
 use hexforge_domain::Timestamp;
 use hexforge_domain::branch::BranchName;
@@ -15,211 +14,31 @@ use hexforge_domain::ports::store::StoreError;
 use hexforge_domain::project::port::Projects;
 use hexforge_domain::project::query::ProjectFilter;
 use hexforge_domain::project::{
-    AdminSettings, Archived, BuildSettings, BuildTimeout, CoverageExpression, Description,
-    Features, NewProject, Project, ProjectHeader, ProjectName, ProjectPath, ProjectRef,
+    AdminSettings, Archived, BuildSettings, CoverageExpression, NamespaceWithOwner, NewProject,
+    Project, ProjectHeader, ProjectName, ProjectPath, ProjectRef, ProjectWithNamespace, Starred,
 };
 use hexforge_domain::text::Secret;
 use hexforge_domain::unique::sorted_unique;
-use hexforge_domain::visibility::Visibility;
+use hexforge_domain::user::User;
 
 use crate::database::backend;
 use crate::database::schema::{
-    copied_repositories, namespaces, project_settings, projects, runners_tokens,
+    copied_repositories, namespaces, project_settings, projects, runners_tokens, stars, users,
 };
 use crate::database::seal::Purpose;
 use crate::database::snapshot_cache::{Rows, SnapshotCache};
-use crate::database::time::{to_naive, to_utc};
+use crate::database::time::to_naive;
 use crate::database::tx::DieselTx;
+use crate::groups::namespace::NamespaceRow;
 use crate::query::access::{self, RoleRow};
 use crate::query::among::AmongValues;
 use crate::query::page;
-use crate::query::search;
 use crate::query::sql::Sql;
-
-/// The sealed runners token; the coverage expression, time limit and git strategy of a project.
-type AdminSettingsRow = (Option<String>, (Option<String>, Option<i32>, Option<bool>));
-
-/// Converts stored settings for builds. Missing ones have their default.
-fn to_build_settings((timeout, git_fetch): (Option<i32>, Option<bool>)) -> BuildSettings {
-    let default = BuildSettings::default();
-    BuildSettings {
-        timeout: timeout.map_or(default.timeout, BuildTimeout::stored),
-        git_fetch: git_fetch.unwrap_or(default.git_fetch),
-    }
-}
-
-/// The number of forks of a project, as an SQL expression.
-#[derive(Clone, Copy, Debug, QueryId, ValidGrouping)]
-pub(crate) struct ForksCount;
-
-impl Expression for ForksCount {
-    type SqlType = BigInt;
-}
-
-impl AppearsOnTable<projects::table> for ForksCount {}
-impl SelectableExpression<projects::table> for ForksCount {}
-
-impl<DB: DieselBackend> QueryFragment<DB> for ForksCount {
-    fn walk_ast<'b>(&'b self, mut out: AstPass<'_, 'b, DB>) -> QueryResult<()> {
-        out.push_sql("coalesce((SELECT forks FROM fork_counts WHERE project_id = projects.id), 0)");
-        Ok(())
-    }
-}
-
-/// Whether an external issue tracker of a project is active, as an SQL expression.
-#[derive(Clone, Copy, Debug, QueryId, ValidGrouping)]
-pub(crate) struct HasTracker;
-
-impl Expression for HasTracker {
-    type SqlType = Bool;
-}
-
-impl AppearsOnTable<projects::table> for HasTracker {}
-impl SelectableExpression<projects::table> for HasTracker {}
-
-impl<DB: DieselBackend> QueryFragment<DB> for HasTracker {
-    fn walk_ast<'b>(&'b self, mut out: AstPass<'_, 'b, DB>) -> QueryResult<()> {
-        out.push_sql(
-            "EXISTS (SELECT 1 FROM services WHERE project_id = projects.id AND external_tracker)",
-        );
-        Ok(())
-    }
-}
-
-/// The version of a project's repository; 0 without a repository. See
-/// [`RepositoryState::version`](hexforge_domain::refs::RepositoryState::version).
-#[derive(Clone, Copy, Debug, QueryId, ValidGrouping)]
-struct RepositoryVersion;
-
-impl Expression for RepositoryVersion {
-    type SqlType = BigInt;
-}
-
-impl AppearsOnTable<projects::table> for RepositoryVersion {}
-impl SelectableExpression<projects::table> for RepositoryVersion {}
-
-impl<DB: DieselBackend> QueryFragment<DB> for RepositoryVersion {
-    fn walk_ast<'b>(&'b self, mut out: AstPass<'_, 'b, DB>) -> QueryResult<()> {
-        out.push_sql(
-            "coalesce((SELECT CASE WHEN refs_version < 0 OR packs_version < 0 THEN -1 \
-             ELSE refs_version + packs_version END FROM repositories \
-             WHERE project_id = projects.id), 0)",
-        );
-        Ok(())
-    }
-}
-
-/// A row of `projects`, without the columns that only searches and lookups read.
-#[derive(Queryable, Selectable)]
-#[diesel(table_name = projects)]
-struct ProjectRow {
-    id: i64,
-    namespace_id: i64,
-    creator_id: Option<i64>,
-    name: String,
-    path: String,
-    description: Option<String>,
-    visibility_level: i32,
-    archived: bool,
-    issues_enabled: bool,
-    merge_requests_enabled: bool,
-    wiki_enabled: bool,
-    builds_enabled: bool,
-    snippets_enabled: bool,
-    container_registry_enabled: bool,
-    shared_runners_enabled: bool,
-    public_builds: bool,
-    lfs_enabled: Option<bool>,
-    merge_only_if_build_succeeds: bool,
-    merge_only_if_discussions_resolved: bool,
-    request_access_enabled: bool,
-    star_count: i32,
-    #[diesel(select_expression = ForksCount, select_expression_type = ForksCount)]
-    forks_count: i64,
-    open_issues_count: i32,
-    #[diesel(select_expression = HasTracker, select_expression_type = HasTracker)]
-    external_tracker: bool,
-    forked_from_id: Option<i64>,
-    import_url: Option<String>,
-    default_branch: Option<String>,
-    avatar: Option<String>,
-    created_at: NaiveDateTime,
-    updated_at: NaiveDateTime,
-    last_activity_at: NaiveDateTime,
-}
-
-impl TryFrom<ProjectRow> for Project {
-    type Error = StoreError;
-
-    fn try_from(row: ProjectRow) -> Result<Self, StoreError> {
-        let description = row.description.map(|text| Description::parse(&text)).transpose();
-        Ok(Project {
-            id: ProjectId(row.id),
-            namespace: NamespaceId(row.namespace_id),
-            creator: row.creator_id.map(UserId),
-            name: ProjectName::stored(row.name),
-            path: ProjectPath::stored(row.path),
-            description: description.map_err(|_| StoreError::Corrupt("description"))?,
-            visibility: to_visibility(row.visibility_level)?,
-            archived: Archived::from_bool(row.archived),
-            features: Features {
-                issues: row.issues_enabled,
-                merge_requests: row.merge_requests_enabled,
-                wiki: row.wiki_enabled,
-                builds: row.builds_enabled,
-                snippets: row.snippets_enabled,
-                container_registry: row.container_registry_enabled,
-                shared_runners: row.shared_runners_enabled,
-                public_builds: row.public_builds,
-                lfs: row.lfs_enabled,
-                merge_only_if_build_succeeds: row.merge_only_if_build_succeeds,
-                merge_only_if_discussions_resolved: row.merge_only_if_discussions_resolved,
-                request_access: row.request_access_enabled,
-            },
-            star_count: row.star_count.unsigned_abs(),
-            forks_count: u32::try_from(row.forks_count).unwrap_or(u32::MAX),
-            open_issues_count: row.open_issues_count.unsigned_abs(),
-            external_tracker: row.external_tracker,
-            forked_from: row.forked_from_id.map(ProjectId),
-            import_url: row.import_url,
-            default_branch: row.default_branch.map(BranchName::stored),
-            avatar: row.avatar,
-            created_at: to_utc(row.created_at),
-            updated_at: to_utc(row.updated_at),
-            last_activity_at: to_utc(row.last_activity_at),
-        })
-    }
-}
-
-/// The columns that every repository request reads.
-#[derive(Queryable, Selectable)]
-#[diesel(table_name = projects)]
-struct HeaderRow {
-    id: i64,
-    path: String,
-    visibility_level: i32,
-    archived: bool,
-    #[diesel(select_expression = RepositoryVersion)]
-    repository_version: i64,
-}
-
-impl TryFrom<HeaderRow> for ProjectHeader {
-    type Error = StoreError;
-
-    fn try_from(row: HeaderRow) -> Result<Self, StoreError> {
-        Ok(ProjectHeader {
-            id: ProjectId(row.id),
-            path: ProjectPath::stored(row.path),
-            visibility: to_visibility(row.visibility_level)?,
-            archived: Archived::from_bool(row.archived),
-            repository_version: row.repository_version,
-        })
-    }
-}
-
-pub(crate) fn to_visibility(level: i32) -> Result<Visibility, StoreError> {
-    Visibility::from_level(i64::from(level)).ok_or(StoreError::Corrupt("visibility"))
-}
+use crate::users::user::UserRow;
+use row::{
+    AdminSettingsRow, HeaderRow, ProjectRow, ProjectValues, RepositoryVersion, RowWithNamespace,
+    to_build_settings,
+};
 
 /// Selects the row of a project by id or path, with these columns.
 macro_rules! find_by_ref {
@@ -251,76 +70,6 @@ macro_rules! find_by_ref {
             }),
         }
     };
-}
-
-/// The columns that an update sets: `None` becomes null. Counters and the default branch are set separately.
-#[derive(AsChangeset, Insertable)]
-#[diesel(table_name = projects, treat_none_as_null = true)]
-struct ProjectValues<'a> {
-    namespace_id: i64,
-    creator_id: Option<i64>,
-    name: &'a str,
-    path: &'a str,
-    path_folded: String,
-    description: Option<&'a str>,
-    visibility_level: i32,
-    archived: bool,
-    issues_enabled: bool,
-    merge_requests_enabled: bool,
-    wiki_enabled: bool,
-    builds_enabled: bool,
-    snippets_enabled: bool,
-    container_registry_enabled: bool,
-    shared_runners_enabled: bool,
-    public_builds: bool,
-    lfs_enabled: Option<bool>,
-    merge_only_if_build_succeeds: bool,
-    merge_only_if_discussions_resolved: bool,
-    request_access_enabled: bool,
-    forked_from_id: Option<i64>,
-    import_url: Option<&'a str>,
-    avatar: Option<&'a str>,
-    created_at: NaiveDateTime,
-    updated_at: NaiveDateTime,
-    last_activity_at: NaiveDateTime,
-    search_text: String,
-}
-
-impl<'a> From<&'a Project> for ProjectValues<'a> {
-    fn from(project: &'a Project) -> Self {
-        let (name, path) = (project.name.as_str(), project.path.as_str());
-        let description = project.description.as_ref().map(Description::as_str);
-        let features = project.features;
-        Self {
-            namespace_id: project.namespace.0,
-            creator_id: project.creator.map(|user| user.0),
-            name,
-            path,
-            path_folded: project.path.folded(),
-            description,
-            visibility_level: project.visibility.level(),
-            archived: project.archived.as_bool(),
-            issues_enabled: features.issues,
-            merge_requests_enabled: features.merge_requests,
-            wiki_enabled: features.wiki,
-            builds_enabled: features.builds,
-            snippets_enabled: features.snippets,
-            container_registry_enabled: features.container_registry,
-            shared_runners_enabled: features.shared_runners,
-            public_builds: features.public_builds,
-            lfs_enabled: features.lfs,
-            merge_only_if_build_succeeds: features.merge_only_if_build_succeeds,
-            merge_only_if_discussions_resolved: features.merge_only_if_discussions_resolved,
-            request_access_enabled: features.request_access,
-            forked_from_id: project.forked_from.map(|source| source.0),
-            import_url: project.import_url.as_deref(),
-            avatar: project.avatar.as_deref(),
-            created_at: to_naive(project.created_at),
-            updated_at: to_naive(project.updated_at),
-            last_activity_at: to_naive(project.last_activity_at),
-            search_text: search::text(&[name, path, description.unwrap_or_default()]),
-        }
-    }
 }
 
 impl DieselTx<'_> {
@@ -365,6 +114,78 @@ impl Projects for DieselTx<'_> {
             cache.projects.insert(found.id.0, Some(found.clone()));
         }
         Ok(found)
+    }
+
+    fn find_with_namespace(
+        &mut self,
+        reference: &ProjectRef,
+        reader: Option<UserId>,
+    ) -> Result<Option<(ProjectWithNamespace, Starred)>, StoreError> {
+        let reader = reader.map_or(0, |reader| reader.0);
+        let columns = (
+            ProjectRow::as_select(),
+            NamespaceRow::as_select(),
+            Option::<UserRow>::as_select(),
+            stars::user_id.nullable(),
+            RepositoryVersion,
+        );
+        let joined = || {
+            projects::table
+                .inner_join(namespaces::table)
+                .left_join(users::table.on(namespaces::owner_id.eq(users::id.nullable())))
+                .left_join(
+                    stars::table
+                        .on(stars::project_id.eq(projects::id).and(stars::user_id.eq(reader))),
+                )
+                .select(columns)
+        };
+        let found: Option<RowWithNamespace> = match reference {
+            ProjectRef::Id(id) => self.run(|conn| {
+                joined()
+                    .filter(projects::id.eq(id.0))
+                    .get_result::<RowWithNamespace>(conn)
+                    .optional()
+            })?,
+            ProjectRef::Path { namespace, path }
+                if backend::contains_nul(namespace) || backend::contains_nul(path) =>
+            {
+                None
+            }
+            // Paths are unique ignoring case, so at most one row matches.
+            ProjectRef::Path { namespace, path } => self.run(|conn| {
+                joined()
+                    .filter(namespaces::path_folded.eq(namespace.to_ascii_lowercase()))
+                    .filter(projects::path_folded.eq(path.to_ascii_lowercase()))
+                    .get_result::<RowWithNamespace>(conn)
+                    .optional()
+            })?,
+        };
+        let Some((project, namespace, owner, starred, repository_version)) = found else {
+            return Ok(None);
+        };
+        let convert = || {
+            let place = NamespaceWithOwner {
+                namespace: namespace.try_into()?,
+                owner: owner.map(User::try_from).transpose()?,
+            };
+            Ok(ProjectWithNamespace { project: project.try_into()?, place })
+        };
+        let found: ProjectWithNamespace = self.fail_on_error(convert())?;
+        let starred = if starred.is_some() { Starred::Yes } else { Starred::No };
+        if let Some(cache) = self.cache() {
+            let ProjectWithNamespace { project, place: NamespaceWithOwner { namespace, owner } } =
+                &found;
+            cache.remember_project(reference, project.id);
+            cache.projects.insert(project.id.0, Some(project.clone()));
+            let Project { id, visibility, archived, .. } = *project;
+            let path = project.path.clone();
+            let header = ProjectHeader { id, path, visibility, archived, repository_version };
+            cache.headers.insert(id.0, Some(header));
+            cache.namespaces.insert(namespace.id.0, Some(namespace.clone()));
+            let owner = owner.iter().map(|owner| (owner.id.0, Some(owner.clone())));
+            cache.users.extend(owner);
+        }
+        Ok(Some((found, starred)))
     }
 
     fn header(&mut self, project: &ProjectRef) -> Result<Option<ProjectHeader>, StoreError> {

@@ -205,6 +205,9 @@ fn finding_a_project_and_what_one_is_to_it_takes_one_query_each() {
         assert_eq!(queries, 1);
         let (by_id, queries) = counted.read(|tx| tx.projects().find(&ProjectRef::Id(id)));
         assert_eq!((by_id.is_some(), queries), (true, 1));
+        let reader = Some(world.ada);
+        let (found, queries) = counted.read(|tx| tx.projects().find_with_namespace(&named, reader));
+        assert_eq!((found.is_some(), queries), (true, 1));
         let (role, queries) = counted.read(|tx| tx.projects().role(id, world.ada, a_day()));
         assert_eq!((role.level, queries), (Some(AccessLevel::Owner), 1));
     }

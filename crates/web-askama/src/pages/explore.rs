@@ -3,8 +3,8 @@
 use actix_web::HttpResponse;
 use askama::Template;
 use hexforge_application::project::{self, ProjectList, ProjectListing};
-use hexforge_application::view::project::PlacedProject;
 use hexforge_domain::paging::Paged;
+use hexforge_domain::project::ProjectWithNamespace;
 use hexforge_domain::project::query::ProjectOrder;
 use hexforge_domain::visibility::Visibility;
 
@@ -27,7 +27,10 @@ pub(super) struct Row {
 }
 
 impl Row {
-    pub(super) fn new(PlacedProject { project, place }: &PlacedProject, frame: &Frame) -> Self {
+    pub(super) fn new(
+        ProjectWithNamespace { project, place }: &ProjectWithNamespace,
+        frame: &Frame,
+    ) -> Self {
         Self {
             path: place.path_of(project),
             description: project.description.as_ref().map_or("", |text| text.as_str()).to_owned(),
@@ -162,7 +165,7 @@ fn show(
     viewer: &Viewer,
     heading: &'static str,
     tab: Tab,
-    projects: Paged<PlacedProject>,
+    projects: Paged<ProjectWithNamespace>,
 ) -> PageResult<HttpResponse> {
     let mut frame = Frame::new(visit, viewer, heading);
     frame.feed = (tab == Tab::Own).then(|| "/dashboard/projects.atom".to_owned());

@@ -11,7 +11,7 @@ use hexforge_application::search::{self, Found, MAX_TITLES, Query, Results, Scop
 use hexforge_domain::commit::Commit;
 use hexforge_domain::group::GroupRef;
 use hexforge_domain::policy::project::ProjectAbility;
-use hexforge_domain::project::ProjectRef;
+use hexforge_domain::project::{ProjectRef, ProjectWithNamespace};
 use serde_json::json;
 
 use super::explore::Row;
@@ -324,7 +324,7 @@ async fn autocomplete(visit: Visit) -> PageResult<HttpResponse> {
             text => search::suggest(app, viewer.actor(), text, SUGGESTIONS),
         })
         .await?;
-    let suggestion = |placed: &hexforge_application::view::project::PlacedProject| {
+    let suggestion = |placed: &ProjectWithNamespace| {
         let path = placed.place.path_of(&placed.project);
         json!({ "category": "Projects", "label": path, "url": format!("/{path}") })
     };

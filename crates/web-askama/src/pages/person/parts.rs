@@ -5,8 +5,8 @@ use askama::Template;
 use hexforge_application::app::App;
 use hexforge_application::error::Error;
 use hexforge_application::person::{self, Person};
-use hexforge_application::view::project::PlacedProject;
 use hexforge_domain::policy::Actor;
+use hexforge_domain::project::ProjectWithNamespace;
 use hexforge_domain::snippet::Snippet;
 
 use super::super::explore::{Row, visibility_name};
@@ -82,7 +82,7 @@ fn show(
     render::page(visit, viewer, &page)
 }
 
-fn rows(projects: &[PlacedProject], frame: &Frame) -> Content {
+fn rows(projects: &[ProjectWithNamespace], frame: &Frame) -> Content {
     Content::Projects(projects.iter().map(|placed| Row::new(placed, frame)).collect())
 }
 
