@@ -9,6 +9,7 @@ pub mod fields;
 pub mod mentions;
 pub mod movement;
 pub mod page;
+mod related;
 pub mod subscription;
 pub mod update;
 

@@ -17,6 +17,7 @@ on_every_store!(
     several_issues_are_changed_at_once,
     issues_have_a_feed,
     comments_get_emoji_and_issues_todos,
+    an_issue_names_the_merge_requests_that_mention_it,
 );
 
 /// Adds a user to a project with a role.
@@ -455,4 +456,54 @@ fn comments_get_emoji_and_issues_todos(forge: &Forge) {
     assert!(has("Mark todo as done") && !has("Add todo"));
     ada.post_from(page, &todo, &[("state_event", "done")]).redirects(303, page);
     assert!(todos().is_empty() && has("Add todo"));
+}
+
+fn an_issue_names_the_merge_requests_that_mention_it(forge: &Forge) {
+    let (id, tree) = project(forge, "ship", "0");
+    tree.git(&["checkout", "--quiet", "-b", "topic"]);
+    tree.write("topic.txt", "topic\n");
+    tree.commit("Work");
+    forge.fill(id, &tree);
+    member(forge, id, "gus", "10");
+    member(forge, id, "rob", "20");
+    issue(forge, id, &[("title", "Paint")]);
+    issue(forge, id, &[("title", "Other")]);
+    let request = |title: &str, target: &str, description: &str| {
+        let branches = forge.post(&format!("/projects/{id}/repository/branches")).token(ROOT);
+        branches.form(&[("branch_name", target), ("ref", "master")]).send().expect(200);
+        let fields = [
+            ("source_branch", "topic"),
+            ("target_branch", target),
+            ("title", title),
+            ("description", description),
+        ];
+        let new = forge.post(&format!("/projects/{id}/merge_requests")).token(ROOT);
+        new.form(&fields).send().expect(201)
+    };
+    let first = request("Closes <it>", "one", "Closes #1");
+    request("Nothing", "two", "See #2");
+    let third = request("By a comment", "three", "");
+    let notes = format!("/projects/{id}/merge_requests/{}/notes", third["id"]);
+    forge.post(&notes).token(ROOT).form(&[("body", "As in #1")]).send().expect(201);
+    let close = format!("/projects/{id}/merge_requests/{}", first["id"]);
+    forge.put(&close).token(ROOT).form(&[("state_event", "close")]).send().expect(200);
+    let list = "ul[aria-label='Related merge requests']";
+    for (name, expected) in [
+        ("root", vec!["!3 By a comment Open", "!1 Closes <it> Closed"]),
+        ("rob", vec!["!3 By a comment Open", "!1 Closes <it> Closed"]),
+        // Guests of a private project may not read its merge requests.
+        ("gus", vec![]),
+    ] {
+        let page = Browser::signed_in(forge, name).get("/root/ship/issues/1").page(200);
+        assert_eq!(page.all(&format!("{list} li")), expected, "{name}");
+        assert_eq!(page.faults(), Vec::<String>::new());
+    }
+    let browser = Browser::signed_in(forge, "root");
+    let page = browser.get("/root/ship/issues/1").page(200);
+    let links = page.attributes(&format!("{list} a"), "href");
+    assert_eq!(links, ["/root/ship/merge_requests/3", "/root/ship/merge_requests/1"]);
+    let off = forge.put(&format!("/projects/{id}")).token(ROOT);
+    off.form(&[("name", "ship"), ("merge_requests_enabled", "false")]).send().expect(200);
+    let page = browser.get("/root/ship/issues/1").page(200);
+    assert!(page.all(list).is_empty(), "merge requests are disabled");
 }

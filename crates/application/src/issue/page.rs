@@ -7,6 +7,7 @@ use hexforge_domain::id::{IssueId, UserId};
 use hexforge_domain::issue::Issue;
 use hexforge_domain::issue::query::{IssueFilter, IssueOrder, IssueScope, LabelFilter};
 use hexforge_domain::label::{Label, LabelTitle};
+use hexforge_domain::merge_request::MergeRequest;
 use hexforge_domain::paging::{Page, Paged};
 use hexforge_domain::policy::Actor;
 use hexforge_domain::policy::group::GroupAbility;
@@ -15,7 +16,7 @@ use hexforge_domain::ports::store::{StoreError, Tx};
 use hexforge_domain::project::ProjectRef;
 use hexforge_domain::user::User;
 
-use super::find_visible;
+use super::{find_visible, related};
 use crate::access;
 use crate::access::tracker::{self, Tracker};
 use crate::app::App;
@@ -209,6 +210,9 @@ pub struct IssuePage {
     pub labels: Vec<Label>,
     pub discussion: Discussion,
     pub participants: Vec<User>,
+    /// The 20 merge requests of the project that mentioned the issue last, highest number first, as far as the actor
+    /// may read them.
+    pub related: Vec<MergeRequest>,
     /// The path of the project and the number of the issue that this one was moved to, if the actor may see it.
     pub moved_to: Option<(String, i64)>,
     /// Whether the actor may change title, description and state.
@@ -239,6 +243,7 @@ pub fn show(
         let mut participants: Vec<User> = load_users(tx, people)?.into_values().collect();
         participants.sort_by_key(|user| user.id);
         let discussion = Discussion::load(tx, &tracker, &subject, page)?;
+        let related = related::merge_requests(tx, &tracker, &issue)?;
         let view = view::load(tx, user, &tracker.project, issue)?;
         let labels = find_labels(tx, &tracker, view.labels.iter(), &[])?;
         Ok(IssuePage {
@@ -246,6 +251,7 @@ pub fn show(
             labels,
             discussion,
             participants,
+            related,
             moved_to,
             may_update,
             may_administer: tracker.allows(TrackerAbility::AdministerIssues),

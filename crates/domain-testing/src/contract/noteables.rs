@@ -168,6 +168,60 @@ pub fn mentions_by_merge_requests_are_visible_to_their_readers(store: &dyn Store
     assert_seen(&[(None, 1)]);
 }
 
+/// Mentions by issues, by commits, of other subjects and from other projects are left out.
+pub fn requests_that_mention_a_subject_come_newest_first(store: &dyn Store) {
+    let [ada, bob, gus] = ["ada", "bob", "gus"].map(|name| a_user(name).stored_in(store).id);
+    let home = home_of(store, ada);
+    let shut = a_project("shut", home, ada).stored_in(store).id;
+    let other = a_project("other", home, ada).public().stored_in(store).id;
+    let (issue, requests) = write(store, |tx| {
+        tx.project_members().insert(shut, a_member(gus, AccessLevel::Guest))?;
+        let issue = tx.issues().insert(an_issue(shut, ada, "an issue"))?.id;
+        let second = tx.issues().insert(an_issue(shut, ada, "another"))?.id;
+        let mut requests = Vec::new();
+        for (project, author, on) in [
+            (shut, ada, issue),
+            (shut, gus, issue),
+            (shut, ada, issue),
+            (shut, ada, second),
+            (other, ada, issue),
+        ] {
+            let new = a_merge_request(project, author, "a request");
+            let merge_request = tx.merge_requests().insert(new)?.id;
+            let source = Some(NoteSource::MergeRequest { project, merge_request });
+            tx.notes().insert(NewNote {
+                system: true,
+                source,
+                ..a_note(shut, on, ada, "mentioned")
+            })?;
+            requests.push(merge_request);
+        }
+        for source in [
+            NoteSource::Issue { project: shut, issue: second },
+            NoteSource::Commit { project: shut, id: COMMIT },
+        ] {
+            let new = a_note(shut, issue, ada, "mentioned");
+            tx.notes().insert(NewNote { system: true, source: Some(source), ..new })?;
+        }
+        Ok((issue, requests))
+    });
+    let reader = |user| Some(NoteReader { viewer: insider(user), today: a_day() });
+    for (reader, limit, expected) in [
+        (None, 9, vec![2, 1, 0]),
+        (None, 2, vec![2, 1]),
+        (reader(ada), 9, vec![2, 1, 0]),
+        // A guest may not read the code, and sees own requests only.
+        (reader(gus), 9, vec![1]),
+        (reader(gus), 1, vec![1]),
+        (reader(bob), 9, vec![]),
+    ] {
+        let found =
+            read(store, |tx| tx.notes().mentioning_requests(issue.into(), shut, reader, limit));
+        let expected: Vec<MergeRequestId> = expected.into_iter().map(|at| requests[at]).collect();
+        assert_eq!(found, expected, "{reader:?} {limit}");
+    }
+}
+
 /// Every kind of source may mention every kind of subject.
 pub fn each_pair_of_source_and_subject_has_one_note_about_a_mention(store: &dyn Store) {
     let (project, ada) = a_project_with_owner(store, "ada");

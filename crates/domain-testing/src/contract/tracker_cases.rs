@@ -68,6 +68,7 @@ macro_rules! store_contract_of_trackers {
             noteables::notes_on_commits_are_those_of_one_project,
             noteables::events_about_notes_are_deleted_with_them,
             noteables::mentions_by_merge_requests_are_visible_to_their_readers,
+            noteables::requests_that_mention_a_subject_come_newest_first,
             noteables::each_pair_of_source_and_subject_has_one_note_about_a_mention,
             merge_requests::a_merge_request_has_every_field,
             merge_requests::numbers_of_merge_requests_are_given_once_in_each_project,

@@ -2,7 +2,7 @@
 
 use super::access::is_open;
 use super::tx::{FakeTx, Tables};
-use hexforge_domain::id::NoteId;
+use hexforge_domain::id::{MergeRequestId, NoteId, ProjectId};
 use hexforge_domain::issue::query::Clearance;
 use hexforge_domain::member::AccessLevel;
 use hexforge_domain::note::port::{NoteReader, Notes};
@@ -88,6 +88,31 @@ impl Notes for FakeTx {
     ) -> Result<Vec<Noteable>, StoreError> {
         let matching = self.tables.notes.iter().filter(|note| note.source == Some(source));
         Ok(matching.map(|note| note.on).filter(|on| among.contains(on)).collect())
+    }
+
+    fn mentioning_requests(
+        &mut self,
+        on: Noteable,
+        project: ProjectId,
+        reader: Option<NoteReader>,
+        limit: u32,
+    ) -> Result<Vec<MergeRequestId>, StoreError> {
+        let newest_first = self.tables.notes.iter().rev().filter(|note| note.on == on);
+        let visible = newest_first.filter(|note| self.tables.may_see_source(reader, note));
+        let requests = visible.filter_map(|note| match note.source {
+            Some(NoteSource::MergeRequest { project: source, merge_request })
+                if source == project =>
+            {
+                Some(merge_request)
+            }
+            Some(
+                NoteSource::MergeRequest { .. }
+                | NoteSource::Issue { .. }
+                | NoteSource::Commit { .. },
+            )
+            | None => None,
+        });
+        Ok(requests.take(limit as usize).collect())
     }
 
     fn find_all(&mut self, ids: &[NoteId]) -> Result<Vec<Note>, StoreError> {

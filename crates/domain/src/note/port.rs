@@ -1,7 +1,7 @@
 //! The port to the stored notes.
 
 use super::{NewNote, Note, NoteSource, Noteable};
-use crate::id::NoteId;
+use crate::id::{MergeRequestId, NoteId, ProjectId};
 use crate::paging::{Page, Paged};
 use crate::ports::store_error::StoreError;
 use crate::project::query::Viewer;
@@ -44,6 +44,16 @@ pub trait Notes {
         source: NoteSource,
         among: &[Noteable],
     ) -> Result<Vec<Noteable>, StoreError>;
+
+    /// Returns up to `limit` merge requests of a project that mentioned a subject and that the reader may see, those
+    /// that mentioned it last first.
+    fn mentioning_requests(
+        &mut self,
+        on: Noteable,
+        project: ProjectId,
+        reader: Option<NoteReader>,
+        limit: u32,
+    ) -> Result<Vec<MergeRequestId>, StoreError>;
 
     /// Returns the notes with these ids, in no particular order.
     fn find_all(&mut self, ids: &[NoteId]) -> Result<Vec<Note>, StoreError>;

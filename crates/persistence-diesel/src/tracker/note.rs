@@ -292,6 +292,21 @@ impl Notes for DieselTx<'_> {
         Ok(found)
     }
 
+    fn mentioning_requests(
+        &mut self,
+        on: Noteable,
+        project: ProjectId,
+        reader: Option<NoteReader>,
+        limit: u32,
+    ) -> Result<Vec<MergeRequestId>, StoreError> {
+        let which = is_on(on)
+            .sql(" AND notes.source_merge_request_id IS NOT NULL AND notes.source_project_id = ")
+            .id(project.0);
+        let query = with_visible_source("notes.source_merge_request_id", which, reader);
+        let newest = query.sql(" ORDER BY notes.id DESC LIMIT ").id(i64::from(limit));
+        Ok(self.ids(newest)?.into_iter().map(MergeRequestId).collect())
+    }
+
     fn find_all(&mut self, ids: &[NoteId]) -> Result<Vec<Note>, StoreError> {
         let ids: Vec<i64> = ids.iter().map(|id| id.0).collect();
         self.notes_by_id(&ids)

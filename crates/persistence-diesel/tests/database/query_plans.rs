@@ -113,6 +113,22 @@ fn snippets_are_listed_by_the_index_of_their_level_and_owner() {
 }
 
 #[test]
+fn the_requests_that_mention_an_issue_are_found_without_a_scan_of_its_notes() {
+    let (on, project) = (Noteable::Issue(IssueId(1)), ProjectId(1));
+    let viewer = Viewer { user: UserId(1), external: false };
+    for reader in [None, Some(NoteReader { viewer, today: a_day() })] {
+        let index = "INDEX notes_of_issue_by_merge_request (issue_id=?)";
+        let found = plans(|tx| tx.notes().mentioning_requests(on, project, reader, 20).map(drop));
+        let (query, plan) =
+            found.iter().find(|(query, _)| query.contains("ORDER BY")).expect("ids");
+        assert!(
+            plan.contains(index) && !plan.contains("USE TEMP B-TREE FOR ORDER BY"),
+            "{plan}\n{query}"
+        );
+    }
+}
+
+#[test]
 fn what_belongs_to_a_project_or_group_is_listed_by_the_index_of_its_owner() {
     let (project, group) = (ProjectId(1), NamespaceId(1));
     assert_goes_by("events_of_project", |tx| {

@@ -9,7 +9,7 @@ mod show;
 
 use crate::table::Pages;
 
-pub(super) use list::{RequestRow, query_of, state_of, tabs};
+pub(super) use list::{RequestRow, query_of, state_name, state_of, tabs};
 
 pub(super) fn declare(pages: &mut Pages) {
     pages.get("/{namespace}/{project}/merge_requests", list::list);

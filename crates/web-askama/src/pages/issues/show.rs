@@ -5,6 +5,7 @@ use actix_web::http::StatusCode;
 use askama::Template;
 use hexforge_application::issue::page::{self, IssuePage};
 use hexforge_application::project::page::{self as project_page, ProjectPage};
+use hexforge_domain::merge_request::MergeRequest;
 use hexforge_domain::policy::tracker::TrackerAbility;
 
 use super::form::description;
@@ -13,6 +14,7 @@ use crate::faults::Faults;
 use crate::frame::{Frame, Pager};
 use crate::moment::Moment;
 use crate::pages::discussion::{NOTES_PER_PAGE, RenderedTexts, Thread};
+use crate::pages::merge_requests::state_name;
 use crate::pages::project::{frame_of, other_spelling};
 use crate::pages::tracker::{LabelChip, Person, number};
 use crate::prose::Prose;
@@ -39,6 +41,7 @@ struct ShowPage {
     assignee: Option<Person>,
     due_date: Option<String>,
     participants: Vec<Person>,
+    related: Vec<RelatedRequest>,
     moved_to: Option<(String, i64)>,
     subscribed: bool,
     thread: Thread,
@@ -49,6 +52,23 @@ struct ShowPage {
     may_delete: bool,
     move_to: String,
     move_faults: Faults,
+}
+
+/// A merge request that mentions the issue.
+struct RelatedRequest {
+    iid: i64,
+    title: String,
+    state: &'static str,
+}
+
+impl From<MergeRequest> for RelatedRequest {
+    fn from(request: MergeRequest) -> Self {
+        Self {
+            iid: request.iid,
+            state: state_name(request.state),
+            title: request.title.as_str().to_owned(),
+        }
+    }
 }
 
 /// The form "Add a comment".
@@ -116,7 +136,7 @@ fn build(
     texts: RenderedTexts,
     typed: Typed,
 ) -> ShowPage {
-    let IssuePage { view, labels, discussion, participants, moved_to, .. } = shown;
+    let IssuePage { view, labels, discussion, participants, related, moved_to, .. } = shown;
     let issue = &view.issue;
     let what = format!("{} (#{})", issue.title.as_str(), issue.iid);
     let frame = Frame::of_project(visit, viewer, &what, frame_of(project, "Issues"));
@@ -139,6 +159,7 @@ fn build(
         assignee: view.assignee.as_ref().map(Person::from),
         due_date: issue.due_date.map(|day| day.to_string()),
         participants: participants.iter().map(Person::from).collect(),
+        related: related.into_iter().map(RelatedRequest::from).collect(),
         moved_to,
         subscribed: view.subscribed,
         thread: Thread::new(&frame, &discussion, notes, pager, people),

@@ -35,7 +35,7 @@ pub(in crate::pages) struct RequestRow {
 }
 
 /// The name of a state.
-pub(super) fn state_name(state: MergeRequestState) -> &'static str {
+pub(in crate::pages) fn state_name(state: MergeRequestState) -> &'static str {
     match state {
         MergeRequestState::Closed => "Closed",
         MergeRequestState::Merged => "Merged",

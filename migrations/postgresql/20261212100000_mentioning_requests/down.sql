@@ -1,0 +1,1 @@
+DROP INDEX notes_of_issue_by_merge_request;
