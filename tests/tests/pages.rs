@@ -34,6 +34,7 @@ mod pages {
     mod search;
     mod sessions;
     mod settings;
+    mod signatures;
     mod snippets;
     mod support;
 }

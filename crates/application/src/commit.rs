@@ -4,6 +4,7 @@ mod actions;
 pub mod comment;
 pub(crate) mod people;
 pub mod pick;
+pub mod signature;
 pub(crate) mod target;
 
 pub use actions::Action;
@@ -63,5 +64,5 @@ pub fn create(
 fn commit_of(target: &Target, written: &WrittenCommit, text: CommitText) -> Commit {
     let CommitText { message, author, committer } = text;
     let parents = target.tip.into_iter().collect();
-    Commit { id: written.id, parents, message, author, committer }
+    Commit { id: written.id, parents, message, author, committer, signed: None }
 }

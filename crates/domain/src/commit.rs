@@ -1,10 +1,13 @@
 //! Git commits.
 
+pub mod signing;
+
 use std::fmt;
 
 use chrono::{DateTime, FixedOffset, TimeZone};
 
 use crate::hex;
+use signing::SignatureFormat;
 
 /// The id of a git object: the SHA-1 of its content.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -84,6 +87,8 @@ pub struct Commit {
     pub author: Signature,
     /// The committer.
     pub committer: Signature,
+    /// The format of its cryptographic signature, if it has one. It was not verified.
+    pub signed: Option<SignatureFormat>,
 }
 
 impl Commit {
@@ -128,6 +133,7 @@ mod tests {
             message: message.to_owned(),
             author: signature(),
             committer: signature(),
+            signed: None,
         };
         let long = "x".repeat(101);
         for (message, title) in [

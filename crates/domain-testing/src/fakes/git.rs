@@ -9,6 +9,7 @@ use std::sync::{Arc, Mutex, MutexGuard};
 use super::FakePackStore;
 use hexforge_domain::Timestamp;
 use hexforge_domain::branch::{Branch, BranchName};
+use hexforge_domain::commit::signing::SignedBytes;
 use hexforge_domain::commit::{Commit, ObjectId, Signature};
 use hexforge_domain::id::ProjectId;
 use hexforge_domain::limiter::Caller;
@@ -97,7 +98,8 @@ impl FakeGit {
             at: Signature::time(1_474_540_200 + i64::try_from(made).unwrap_or(0), 0),
         };
         let message = message.map_or_else(|| format!("Commit {made}\n"), str::to_owned);
-        let commit = Commit { id, parents, message, author: who.clone(), committer: who };
+        let commit =
+            Commit { id, parents, message, author: who.clone(), committer: who, signed: None };
         let files = files.iter().map(|(path, text)| ((*path).to_owned(), text.as_bytes().to_vec()));
         state.stored.commits.insert(id, (commit, files.collect()));
         drop(state);
@@ -344,6 +346,10 @@ impl GitObjects for FakeRepository {
 
     fn commit(&self, id: ObjectId) -> Result<Option<Commit>, GitError> {
         Ok(self.stored().commits.get(&id).map(|(commit, _)| commit.clone()))
+    }
+
+    fn signed_bytes(&self, _: ObjectId) -> Result<Option<SignedBytes>, GitError> {
+        Ok(None)
     }
 
     fn tree(&self, commit: ObjectId, path: &str, depth: Depth) -> Result<Vec<TreeEntry>, GitError> {

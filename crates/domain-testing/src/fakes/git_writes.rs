@@ -85,7 +85,7 @@ impl FakeRepository {
         state.made += 1;
         let id = id_of(state.made);
         let CommitText { message, author, committer } = text.clone();
-        let commit = Commit { id, parents, message, author, committer };
+        let commit = Commit { id, parents, message, author, committer, signed: None };
         state.stored.commits.insert(id, (commit, files));
         let mut name = [0; 32];
         name[..20].copy_from_slice(id.as_bytes());

@@ -1,7 +1,7 @@
 //! Fake of the public key parser, which checks the form only.
 
 use super::mixing::hash_bytes;
-use hexforge_domain::ports::public_keys::PublicKeys;
+use hexforge_domain::ports::public_keys::{PublicKeys, SignatureCheck};
 use hexforge_domain::user::key::Fingerprint;
 
 /// Accepts every line with a known key type, a Base64 text that begins with `AAAA`, and an optional
@@ -21,6 +21,14 @@ impl PublicKeys for FakePublicKeys {
         let blob = parts.next().filter(|blob| blob.starts_with("AAAA") && is_base64(blob))?;
         let digest: [u8; 16] = hash_bytes(format!("{kind} {blob}").as_bytes());
         Some(Fingerprint(digest.map(|byte| format!("{byte:02x}")).join(":")))
+    }
+
+    fn signing_key(&self, _: &str) -> Option<String> {
+        None
+    }
+
+    fn check_signature(&self, _: &str, _: &str, _: &str, _: &[u8]) -> SignatureCheck {
+        SignatureCheck::Unsupported
     }
 }
 

@@ -7,6 +7,7 @@ use std::io::Write;
 use std::sync::Arc;
 
 use crate::branch::{Branch, BranchName};
+use crate::commit::signing::SignedBytes;
 use crate::commit::{Commit, ObjectId, Signature};
 use crate::id::ProjectId;
 use crate::limiter::Caller;
@@ -144,6 +145,9 @@ pub trait GitObjects {
 
     /// The commit with this id.
     fn commit(&self, id: ObjectId) -> Result<Option<Commit>, GitError>;
+
+    /// The signature of the commit with this id, and the bytes that it signs.
+    fn signed_bytes(&self, id: ObjectId) -> Result<Option<SignedBytes>, GitError>;
 
     /// The entries of a folder of a commit: folders first, then files, then submodules, each in git's order. Empty when
     /// the path is not a folder.

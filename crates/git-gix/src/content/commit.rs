@@ -1,6 +1,7 @@
 //! Converts gix commits to domain commits.
 
 use gix::bstr::ByteSlice;
+use hexforge_domain::commit::signing::{SignatureFormat, SignedBytes};
 use hexforge_domain::commit::{Commit, ObjectId, Signature};
 use hexforge_domain::ports::git::GitError;
 
@@ -30,7 +31,17 @@ pub(crate) fn read(repo: &gix::Repository, id: gix::ObjectId) -> Result<Commit, 
         message: text::decode_as(commit.message, encoding),
         author: signature(commit.author().map_err(failed)?, encoding),
         committer: signature(commit.committer().map_err(failed)?, encoding),
+        signed: commit.extra_headers().pgp_signature().map(|text| SignatureFormat::of(text)),
     })
+}
+
+/// Splits a commit that must exist into its signature and what it signs.
+pub(crate) fn signed_bytes(
+    repo: &gix::Repository,
+    id: gix::ObjectId,
+) -> Result<Option<SignedBytes>, GitError> {
+    let commit = repo.find_commit(id).map_err(failed)?;
+    Ok(SignedBytes::split(&commit.data))
 }
 
 fn signature(signature: gix::actor::SignatureRef<'_>, encoding: Option<&[u8]>) -> Signature {

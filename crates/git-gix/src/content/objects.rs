@@ -3,11 +3,12 @@
 use std::io::Write;
 use std::time::{Duration, Instant};
 
+use hexforge_domain::commit::signing::SignedBytes;
 use hexforge_domain::commit::{Commit, ObjectId};
 use hexforge_domain::ports::git::{Blob, Depth, GitError, GitObjects, Resolved};
 use hexforge_domain::repository::TreeEntry;
 
-use crate::content::commit::{from_gix, to_gix};
+use crate::content::commit::{from_gix, signed_bytes, to_gix};
 use crate::content::revision;
 use crate::content::tree;
 use crate::error::failed;
@@ -39,6 +40,11 @@ impl GitObjects for GixRepository {
             }
             _ => Ok(None),
         }
+    }
+
+    fn signed_bytes(&self, id: ObjectId) -> Result<Option<SignedBytes>, GitError> {
+        let repo = self.handle().ok_or(GitError::Missing)?.repo();
+        signed_bytes(repo, to_gix(id))
     }
 
     fn tree(&self, commit: ObjectId, path: &str, depth: Depth) -> Result<Vec<TreeEntry>, GitError> {

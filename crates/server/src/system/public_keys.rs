@@ -1,10 +1,10 @@
-//! Parses SSH public keys in the OpenSSH format.
+//! Parses SSH public keys in the OpenSSH format, and checks SSH signatures.
 
-use hexforge_domain::ports::public_keys::PublicKeys;
+use hexforge_domain::ports::public_keys::{PublicKeys, SignatureCheck};
 use hexforge_domain::user::key::Fingerprint;
 use md5::{Digest, Md5};
-use ssh_key::PublicKey;
-use ssh_key::public::KeyData;
+use ssh_key::public::{KeyData, RsaPublicKey};
+use ssh_key::{Algorithm, PublicKey, SshSig};
 
 /// Parses keys in the one-line format of `.pub` files.
 pub struct OpensshKeys;
@@ -23,9 +23,50 @@ impl PublicKeys for OpensshKeys {
             Md5::digest(&blob).iter().map(|byte| format!("{byte:02x}")).collect();
         Some(Fingerprint(pairs.join(":")))
     }
+
+    fn signing_key(&self, signature: &str) -> Option<String> {
+        let signature = read_signature(signature)?;
+        PublicKey::from(signature.public_key().clone()).to_openssh().ok()
+    }
+
+    fn check_signature(
+        &self,
+        key: &str,
+        signature: &str,
+        namespace: &str,
+        text: &[u8],
+    ) -> SignatureCheck {
+        let key = PublicKey::from_openssh(key).ok();
+        let (Some(key), Some(signature)) = (key, read_signature(signature)) else {
+            return SignatureCheck::Unsupported;
+        };
+        let is_supported = match signature.algorithm() {
+            Algorithm::Ed25519 | Algorithm::Ecdsa { .. } => true,
+            // Signatures with SHA-1 prove nothing, and longer keys cannot be used.
+            Algorithm::Rsa { hash } => {
+                let is_usable = |key: &RsaPublicKey| key.key_size() <= MAX_RSA_BITS;
+                hash.is_some() && key.key_data().rsa().is_some_and(is_usable)
+            }
+            // DSA, hardware keys, certificates and custom algorithm names.
+            _ => false,
+        };
+        match is_supported {
+            true if key.verify(namespace, text, &signature).is_ok() => SignatureCheck::Valid,
+            true => SignatureCheck::Invalid,
+            false => SignatureCheck::Unsupported,
+        }
+    }
 }
 
-/// The maximum number of bytes of a key with its comment, which is more than any key that can be registered has.
+/// The longest RSA keys that signatures can be checked with.
+const MAX_RSA_BITS: u32 = 8192;
+
+fn read_signature(text: &str) -> Option<SshSig> {
+    (text.len() <= MAX_BYTES).then(|| SshSig::from_pem(text).ok())?
+}
+
+/// The maximum number of bytes of a signature, and of a key with its comment, which is more than any key that can be
+/// registered has.
 const MAX_BYTES: usize = 64 << 10;
 
 #[cfg(test)]
@@ -65,6 +106,38 @@ mod tests {
                 "{key}"
             );
         }
+    }
+
+    /// Made by `ssh-keygen -Y sign -n git` for the text `signed`, with the key before it.
+    const SIGNED: (&str, &str) = (
+        "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIAJ39+A6rIYp8fthG9IC5omiUpAAAj7gdNnMOypWB7C8",
+        "-----BEGIN SSH SIGNATURE-----\n\
+         U1NIU0lHAAAAAQAAADMAAAALc3NoLWVkMjU1MTkAAAAgAnf34Dqshinx+2Eb0gLmiaJSkA\n\
+         ACPuB02cw7KlYHsLwAAAADZ2l0AAAAAAAAAAZzaGE1MTIAAABTAAAAC3NzaC1lZDI1NTE5\n\
+         AAAAQIpTnoWtkG3YWMu1lBSf5bBDnwB1q/SBybnj3NYwB2JfUswV74b0YuNsVslCwtc8sp\n\
+         RDpciJS9nhd7JDX3yXTwk=\n\
+         -----END SSH SIGNATURE-----\n",
+    );
+
+    #[test]
+    fn signatures_of_ssh_keygen_are_valid_for_their_key_text_and_namespace() {
+        let (key, signature) = SIGNED;
+        assert_eq!(OpensshKeys.signing_key(signature).as_deref(), Some(key));
+        let check = |key, signature, namespace, text: &str| {
+            OpensshKeys.check_signature(key, signature, namespace, text.as_bytes())
+        };
+        assert_eq!(check(key, signature, "git", "signed"), SignatureCheck::Valid);
+        for (key, namespace, text) in
+            [(KEYS[3].0, "git", "signed"), (key, "file", "signed"), (key, "git", "signed\n")]
+        {
+            assert_eq!(check(key, signature, namespace, text), SignatureCheck::Invalid, "{key}");
+        }
+        let long = signature.repeat(500);
+        for other in ["", "garbage", &signature[..100], &long] {
+            assert_eq!(OpensshKeys.signing_key(other), None);
+            assert_eq!(check(key, other, "git", "signed"), SignatureCheck::Unsupported);
+        }
+        assert_eq!(check("garbage", signature, "git", "signed"), SignatureCheck::Unsupported);
     }
 
     #[test]

@@ -2,6 +2,7 @@
 
 mod comments;
 mod parts;
+mod signature;
 
 use std::net::IpAddr;
 use std::sync::Arc;
@@ -11,6 +12,7 @@ use actix_web::http::StatusCode;
 use askama::Template;
 use hexforge_application::app::App;
 use hexforge_application::commit::comment;
+use hexforge_application::commit::signature::{self as commit_signature, CommitSignature};
 use hexforge_application::error::Error;
 use hexforge_application::project::page::{self as project_page, ProjectPage};
 use hexforge_application::repository::browse::{self, ContainingRefs};
@@ -40,6 +42,8 @@ use crate::table::Pages;
 use crate::visible;
 use crate::visit::{Viewer, Visit};
 use comments::Comment;
+use signature::SignatureShown;
+pub(super) use signature::format_name;
 
 pub(super) fn declare(pages: &mut Pages) {
     pages.get("/{namespace}/{project}/commit/{sha}/branches", parts::branches);
@@ -75,6 +79,7 @@ struct CommitPage {
     /// The committer and the date, if they differ from those of the author.
     committer: Option<(String, Moment)>,
     parents: Vec<String>,
+    signature: Option<SignatureShown>,
     branches: Vec<RefLink>,
     tags: Vec<RefLink>,
     has_more_refs: bool,
@@ -147,13 +152,19 @@ struct Texts {
     message: Option<CleanHtml>,
     notes: Vec<(NoteView, Prose)>,
     total: u64,
+    signature: Option<CommitSignature>,
 }
 
 impl Texts {
-    fn read(app: &App, actor: Actor, found: &Found, notes: Paged<NoteView>) -> Result<Self, Error> {
+    fn read(
+        app: &App,
+        actor: Actor,
+        found: &Found,
+        (commit, signature): (Commit, Option<CommitSignature>),
+        notes: Paged<NoteView>,
+    ) -> Result<Self, Error> {
         let path = found.project.path();
         let named = ProjectRef::Id(found.readable.project_id());
-        let commit = commits::one(&found.at)?;
         let mut texts = vec![commit.message.as_str()];
         texts.extend(notes.items.iter().map(|view| view.note.body.as_str()));
         let mut renderer = match ProseRenderer::new(app, actor, &named, &path, &texts) {
@@ -175,6 +186,7 @@ impl Texts {
                 })
                 .collect(),
             total,
+            signature,
             commit,
         })
     }
@@ -196,14 +208,16 @@ async fn show_with(visit: &Visit, status: StatusCode, faults: Faults) -> PageRes
         };
         let id = found.at.commit();
         let refs = browse::refs_state(&found.at);
-        let others = format!("{:?} {notes:?}", found.status).into_bytes();
+        let commit = commits::one(&found.at)?;
+        let signature = commit_signature::check(app, &found.at, &commit)?;
+        let others = format!("{:?} {notes:?} {signature:?}", found.status).into_bytes();
         let others = [others, refs].concat();
         let name = id.to_string();
         let tag = conditions.tag_with(app, viewer, &found.project, (&name, id), &others);
         if conditions.has(tag.as_ref()) {
             return Ok(Read::Unchanged(tag));
         }
-        let texts = Texts::read(app, viewer.actor(), &found, notes)?;
+        let texts = Texts::read(app, viewer.actor(), &found, (commit, signature), notes)?;
         Ok(Read::Commit(Box::new((found, texts, tag))))
     };
     let (viewer, (found, texts, tag)) = match visit.run(read).await? {
@@ -230,14 +244,17 @@ async fn show_with(visit: &Visit, status: StatusCode, faults: Faults) -> PageRes
         Ok::<_, Error>((diff, browse::refs_containing(&at)?))
     };
     let (diff, refs) = visit.run_shared(|limiter| &limiter.comparisons, &viewer, read).await?;
-    let Texts { commit, title, message, notes, total } = texts;
+    let Texts { commit, title, message, notes, total, signature } = texts;
     let what = visible::line(&commit.title());
     let frame = Frame::of_project(visit, &viewer, &what, frame_of(&project, "Commits"));
     let has_refs = refs.is_some();
     let ContainingRefs { branches, tags, is_cut } = refs.unwrap_or_default();
-    let is_same = commit.author.name == commit.committer.name;
-    let committer = (!is_same)
-        .then(|| (visible::name(&commit.committer.name), frame.moment(commit.committer.at)));
+    let (author, committer) = (&commit.author, &commit.committer);
+    let is_same = author.name == committer.name && author.email == committer.email;
+    let committer = (!is_same).then(|| {
+        let who = format!("{} <{}>", committer.name, committer.email);
+        (visible::name(&who), frame.moment(committer.at))
+    });
     let shown = notes.len() as u64;
     let page = CommitPage {
         line: CommitLine::new(&commit, &frame),
@@ -246,6 +263,7 @@ async fn show_with(visit: &Visit, status: StatusCode, faults: Faults) -> PageRes
         email: visible::name(&commit.author.email),
         committer,
         parents: commit.parents.iter().map(ToString::to_string).collect(),
+        signature: signature.map(SignatureShown::from),
         has_more_refs: !has_refs
             || is_cut
             || branches.len() > SHOWN_REFS

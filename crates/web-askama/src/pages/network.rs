@@ -166,6 +166,7 @@ mod tests {
             message: id.to_string(),
             author: signature.clone(),
             committer: signature,
+            signed: None,
         }
     }
 

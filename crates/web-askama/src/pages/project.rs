@@ -19,6 +19,7 @@ use hexforge_domain::policy::tracker::TrackerAbility;
 use hexforge_domain::project::Archived;
 use hexforge_domain::project::star::StarCommand;
 
+use super::commit::format_name;
 use super::explore::visibility_name;
 use super::folder::{self, Entry, Folder, FolderContent, Readme};
 use crate::address;
@@ -80,6 +81,8 @@ pub(super) struct CommitLine {
     pub(super) at: crate::moment::Moment,
     /// The status of its pipelines, if the list shows it.
     pub(super) status: Option<&'static str>,
+    /// The format of its signature, which was not checked.
+    pub(super) signed: Option<&'static str>,
 }
 
 /// The statuses of the commits of a list.
@@ -111,6 +114,7 @@ impl CommitLine {
             author: visible::name(&commit.author.name),
             at: frame.moment(commit.author.at),
             status: None,
+            signed: commit.signed.map(format_name),
             id,
         }
     }
