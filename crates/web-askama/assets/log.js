@@ -27,7 +27,7 @@
     ({ offset, line, style } = answer);
     if (follows) log.scrollTop = log.scrollHeight;
     if (status && status.textContent !== answer.status) {
-      status.textContent = answer.status;
+      status.textContent = status.dataset.state = answer.status;
       if (answer.is_complete) return location.reload();
     }
     setTimeout(next, 1000);

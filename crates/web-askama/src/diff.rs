@@ -8,6 +8,7 @@ mod patch;
 mod rows;
 mod words;
 
+use std::collections::HashSet;
 use std::fmt;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -254,7 +255,8 @@ impl DiffView {
             left = left.saturating_sub(change.rows.len() + change.pairs.len());
             change
         });
-        let files: Vec<FileChange> = files.collect();
+        let mut files: Vec<FileChange> = files.collect();
+        name_comments(&mut files);
         let (layout, ignores) = (options.layout, options.ignores_white_space);
         let others = wanted.iter().skip(files.len()).take(MAX_OTHERS).map(|diff| OtherFile {
             name: shown_name(diff),
@@ -366,6 +368,17 @@ impl FileChange {
             additions,
             deletions,
         }
+    }
+}
+
+/// Names the links for comments of all files.
+fn name_comments(files: &mut [FileChange]) {
+    let mut names = HashSet::new();
+    for FileChange { path, rows, pairs, .. } in files {
+        let sides =
+            pairs.iter_mut().flat_map(|Pair { left, right, .. }| left.iter_mut().chain(right));
+        let linked = rows.iter_mut().chain(sides).filter(|row| row.comment.is_some());
+        linked.for_each(|row| row.name_comment(path, &mut names));
     }
 }
 

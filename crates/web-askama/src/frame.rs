@@ -5,6 +5,7 @@ use hexforge_domain::policy::Protected;
 use hexforge_domain::policy::system::{Service, ServiceAbility};
 use hexforge_domain::policy::user::may_create_groups;
 use hexforge_domain::text::Secret;
+use hexforge_domain::user::User;
 
 use crate::address;
 use crate::assets;
@@ -44,6 +45,7 @@ pub(crate) struct Frame {
 pub(crate) struct Account {
     pub(crate) username: String,
     pub(crate) name: String,
+    pub(crate) avatar: String,
     pub(crate) is_admin: bool,
     may_create_group: bool,
 }
@@ -59,12 +61,33 @@ pub(crate) struct ProjectFrame {
     pub(crate) items: Vec<(&'static str, String)>,
 }
 
+impl ProjectFrame {
+    /// The path of the namespace.
+    pub(crate) fn namespace(&self) -> &str {
+        self.path.rsplit_once('/').map_or("", |(namespace, _)| namespace)
+    }
+
+    /// The path of the project in its namespace.
+    pub(crate) fn name(&self) -> &str {
+        self.path.rsplit_once('/').map_or(self.path.as_str(), |(_, name)| name)
+    }
+}
+
+/// The address of the picture of a user: the uploaded one, otherwise one that is made from the username.
+pub(crate) fn avatar_of(user: &User) -> String {
+    match &user.avatar {
+        Some(file) => format!("/uploads/user/avatar/{}/{}", user.id, address::path(file)),
+        None => format!("/-/identicon/{}.svg", user.username.as_str()),
+    }
+}
+
 impl Frame {
     /// The frame of a page that belongs to no project.
     pub(crate) fn new(visit: &Visit, viewer: &Viewer, what: &str) -> Self {
         let account = viewer.signed_in().map(|signed_in| Account {
             username: signed_in.user.username.as_str().to_owned(),
             name: signed_in.user.name.as_str().to_owned(),
+            avatar: avatar_of(&signed_in.user),
             is_admin: Service.allows(signed_in.actor, ServiceAbility::Administer),
             may_create_group: may_create_groups(&signed_in.user),
         });

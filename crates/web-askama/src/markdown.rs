@@ -130,6 +130,9 @@ fn cleaner(is_image: fn(&str) -> bool) -> Builder<'static> {
             .chain(["p", "div", "h2", "h3", "h4", "h5", "h6"].map(aligned))
             .collect(),
         )
+        // Makes scrollable blocks focusable by keyboard.
+        .set_tag_attribute_value("pre", "tabindex", "0")
+        .set_tag_attribute_value("table", "tabindex", "0")
         .id_prefix(Some(links::ID_PREFIX))
         .url_schemes(set(&["http", "https", "mailto"]))
         // Links to other hosts have it already.
@@ -159,6 +162,7 @@ mod tests {
     fn markdown_becomes_html() {
         for (text, expected) in [
             ("# A\n\n## B", "<h2>A</h2>\n<h3>B</h3>\n"),
+            ("    a", "<pre tabindex=\"0\"><code>a\n</code></pre>\n"),
             ("**b** `c` ~~d~~", "<p><strong>b</strong> <code>c</code> <del>d</del></p>\n"),
             (
                 "[x](https://e.test)",

@@ -94,6 +94,11 @@ async fn look_at_all_pages() -> Result<()> {
             found.push(format!("{name} is {wide} pixels wide"));
         }
     }
+    window.go("/root").await?;
+    let script = "const edge = path => document.querySelector(path).getBoundingClientRect().right;
+        return edge('[aria-label=Calendar] svg') <= edge('[aria-label=Calendar]') + 1";
+    let is_shown = window.run(script, vec![]).await?;
+    ensure!(is_shown == json!(true), "the calendar does not begin with the newest week");
     ensure!(found.is_empty(), "{}", found.join("\n"));
     Ok(())
 }

@@ -63,6 +63,11 @@ fn a_build_shows_its_log(forge: &Forge) {
     let list = reporter.get("/root/ship/builds").page(200);
     assert_eq!(list.heading(), "Builds");
     assert_eq!(list.all("table[aria-label=Builds] td:nth-child(6)"), ["rspec"]);
+    let time = list.all("table[aria-label=Builds] td:nth-child(7)").remove(0);
+    assert!(time.starts_with("took ") && time.ends_with(" · finished just now"), "{time}");
+    let pipelines = reporter.get("/root/ship/pipelines").page(200);
+    let time = pipelines.all("table[aria-label=Pipelines] td:nth-child(4) .muted").remove(0);
+    assert!(time.starts_with("took ") && time.ends_with(" · created just now"), "{time}");
     let script = running.attributes("main script", "src").remove(0);
     let script = reporter.get(&script).0;
     assert_eq!(script.header("Content-Type"), Some("text/javascript; charset=utf-8"));

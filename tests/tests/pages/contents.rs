@@ -44,8 +44,8 @@ fn every_page_has_the_frame_and_the_headers(forge: &Forge) {
             assert!(seen.0.header("Access-Control-Allow-Origin").is_none());
             assert!(header("Cache-Control").contains("no-cache"));
             page.heading();
-            assert_eq!(page.attributes("a", "href").first().map(String::as_str), Some("#main"));
-            assert_eq!(page.attributes("main", "id"), ["main"]);
+            assert_eq!(page.attributes("a", "href").first().map(String::as_str), Some("#content"));
+            assert_eq!(page.attributes("main", "id"), ["content"]);
             assert_eq!(
                 page.all("nav[aria-label=Main] a"),
                 ["Projects", "Groups", "Issues", "Merge requests", "Explore", "Help"]

@@ -166,6 +166,15 @@ fn lines_of_the_changes_are_commented(forge: &Forge) {
     assert_eq!(page.all("article[aria-label='Comment by ada'] em"), ["this"]);
     for layout in ["", "?view=parallel"] {
         let page = ada.get(&format!("{one}/diffs{layout}")).page(200);
+        let mut names = page.attributes(&format!("{rows} a.comment"), "aria-label");
+        names.sort_unstable();
+        let expected = [
+            "Comment on line 1",
+            "Comment on line 2",
+            "Comment on line 3",
+            "Comment on removed line 2",
+        ];
+        assert_eq!(names, expected, "{layout}");
         let links = page.attributes(&format!("{rows} a[href*='old=2&next=']"), "href");
         let link = links.first().unwrap_or_else(|| panic!("{layout}: {}", page.1));
         let form = ada.get(link).page(200);

@@ -145,6 +145,8 @@ fn a_pipeline_is_run_canceled_and_retried(forge: &Forge) {
     assert!(list.all("table[aria-label=Pipelines] td")[2].contains("Build <it>"));
     let stages = list.all("table[aria-label=Pipelines] td:nth-child(4) .state");
     assert_eq!(stages, ["build: pending", "test: created"]);
+    let time = list.all("table[aria-label=Pipelines] td:nth-child(4) .muted");
+    assert_eq!(time, ["created just now"]);
     let number = page.rsplit('/').next().expect("an id").to_owned();
     assert_eq!(list.attributes(&format!("a[href='{page}']"), "href").len(), 1);
     let one = || developer.get(&page).page(200);

@@ -170,7 +170,7 @@ fn personal_snippets_belong_to_their_authors(forge: &Forge) {
     }
     let edit = format!("{public}/edit");
     let empty = ada.post_from(&edit, &edit, &[("title", "x"), ("content", " ")]).page(422);
-    assert_eq!(empty.attributes("[aria-invalid]", "id"), ["content"]);
+    assert_eq!(empty.attributes("[aria-invalid]", "id"), ["file_content"]);
     let fields = [("title", "New"), ("content", "y"), ("visibility_level", "20")];
     ada.post_from(&edit, &edit, &fields).redirects(303, &public);
     assert_eq!(bob.get(&public).page(200).heading(), "New");

@@ -1,5 +1,6 @@
 //! The lines of a unified diff, as rows of a table.
 
+use std::collections::HashSet;
 use std::ops::Range;
 use std::time::{Duration, Instant};
 
@@ -252,6 +253,8 @@ pub(super) struct Row {
     pub(super) is_last_without_newline: bool,
     /// The address of the form for a comment on the line.
     pub(super) comment: Option<String>,
+    /// The name of the link to it.
+    pub(super) comment_name: String,
     /// For a header, the lines above it that are not shown, and the links that show some of them.
     hidden: Option<Hidden>,
     pub(super) expansions: Vec<Expansion>,
@@ -308,6 +311,7 @@ impl From<Line> for Row {
             missing,
             is_last_without_newline,
             comment: None,
+            comment_name: String::new(),
             hidden,
             expansions: vec![],
             anchor: new.filter(|_| is_between).map(|number| format!("N{number}")),
@@ -338,9 +342,15 @@ impl Row {
         self.comment = Some(format!("{form}{mark}{query}"));
     }
 
-    /// The number of the line, as its link for comments shows it.
-    pub(super) fn number(&self) -> u32 {
-        self.new.or(self.old).unwrap_or_default()
+    /// Names the link for comments. `names` has those of the lines above, because names are unique on a page.
+    pub(super) fn name_comment(&mut self, path: &str, names: &mut HashSet<String>) {
+        let kind = if self.kind == "removed" { "removed line" } else { "line" };
+        let number = self.new.or(self.old).unwrap_or_default();
+        let mut name = format!("Comment on {kind} {number}");
+        if !names.insert(name.clone()) {
+            name = format!("{name} of {path}");
+        }
+        self.comment_name = name;
     }
 }
 

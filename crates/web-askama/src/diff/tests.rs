@@ -100,6 +100,30 @@ fn changed_lines_of_both_sides_are_linked_to_comments() {
 }
 
 #[test]
+fn names_of_comment_links_are_unique() {
+    let text = "--- a/x\n+++ b/x\n@@ -1,2 +1,2 @@\n a\n-b\n+c\n";
+    for layout in [Layout::Unified, Layout::SideBySide] {
+        let options = DiffOptions { layout, ..DiffOptions::default() };
+        let options = options.with_comments_at("/c".into());
+        let view = DiffView::new(&[diff("x", text), diff("y", text)], &options);
+        let names = view.files.iter().flat_map(|file| {
+            let pairs = file.pairs.iter().flat_map(|pair| pair.left.iter().chain(&pair.right));
+            file.rows.iter().chain(pairs).filter(|row| row.comment.is_some())
+        });
+        let names: Vec<&str> = names.map(|row| row.comment_name.as_str()).collect();
+        let expected = [
+            "Comment on line 1",
+            "Comment on removed line 2",
+            "Comment on line 2",
+            "Comment on line 1 of y",
+            "Comment on removed line 2 of y",
+            "Comment on line 2 of y",
+        ];
+        assert_eq!(names, expected, "{layout:?}");
+    }
+}
+
+#[test]
 fn long_and_generated_files_are_folded_until_they_are_asked_for() {
     let long = format!("--- a/x\n+++ b/x\n@@ -0,0 +1,500 @@\n{}", "+x\n".repeat(500));
     let short = "--- a/x\n+++ b/x\n@@ -0,0 +1 @@\n+x\n";

@@ -68,6 +68,8 @@ pub(super) struct Row {
     title: String,
     pipeline: i64,
     duration: String,
+    is_finished: bool,
+    /// The time when it finished, or else that when it was created.
     at: Moment,
 }
 
@@ -87,6 +89,7 @@ impl Row {
             duration: taken
                 .map(|(start, end)| duration((end - start).num_seconds()))
                 .unwrap_or_default(),
+            is_finished: build.finished_at.is_some(),
             at: frame.moment(build.finished_at.unwrap_or(build.created_at)),
         }
     }

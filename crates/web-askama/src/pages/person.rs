@@ -13,9 +13,8 @@ use hexforge_domain::user::User;
 use super::activity::{self, Entry};
 use super::explore::Row;
 use super::groups;
-use crate::address;
 use crate::error::PageResult;
-use crate::frame::Frame;
+use crate::frame::{Frame, avatar_of};
 use crate::render;
 use crate::table::Pages;
 use crate::visit::{PER_PAGE, Viewer, Visit};
@@ -45,10 +44,7 @@ pub(super) struct PersonFrame {
 impl PersonFrame {
     pub(super) fn new(user: &User, section: &'static str) -> Self {
         let username = user.username.as_str().to_owned();
-        let avatar = match &user.avatar {
-            Some(file) => format!("/uploads/user/avatar/{}/{}", user.id, address::path(file)),
-            None => format!("/-/identicon/{username}.svg"),
-        };
+        let avatar = avatar_of(user);
         Self { username, name: user.name.as_str().to_owned(), avatar, section }
     }
 }

@@ -152,8 +152,9 @@ fn urgency(status: Status) -> u8 {
         Status::Pending => 4,
         Status::Created => 3,
         Status::Canceled => 2,
-        Status::Skipped => 1,
-        Status::Success => 0,
+        Status::Success => 1,
+        // Builds that wait for a click are skipped while the others succeed.
+        Status::Skipped => 0,
     }
 }
 

@@ -12,6 +12,7 @@ use crate::address;
 use crate::error::{PageError, PageResult};
 use crate::faults::Faults;
 use crate::forms::Choice;
+use crate::frame::avatar_of;
 use crate::visit::{Viewer, Visit, search_text};
 
 /// A label with its color.
@@ -48,11 +49,16 @@ impl LabelChip {
 pub(crate) struct Person {
     pub(crate) username: String,
     pub(crate) name: String,
+    pub(crate) avatar: String,
 }
 
 impl From<&User> for Person {
     fn from(user: &User) -> Self {
-        Self { username: user.username.as_str().to_owned(), name: user.name.as_str().to_owned() }
+        Self {
+            username: user.username.as_str().to_owned(),
+            name: user.name.as_str().to_owned(),
+            avatar: avatar_of(user),
+        }
     }
 }
 
