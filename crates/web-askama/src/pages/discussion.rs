@@ -1,17 +1,17 @@
 //! The discussion of an issue or merge request: comments, system notes and awards.
 
+pub(super) mod handlers;
+
 use actix_web::HttpResponse;
 use hexforge_application::app::App;
 use hexforge_application::award::{self, AwardTarget, AwardedThing};
 use hexforge_application::discussion::{Discussion, DiscussionNote};
 use hexforge_application::error::Error;
 use hexforge_application::note::{self, NoteFields, NoteOutcome};
-use hexforge_application::todo;
 use hexforge_application::view::award::AwardView;
 use hexforge_domain::award::EmojiName;
 use hexforge_domain::award::emoji::{THUMBS_DOWN, THUMBS_UP};
 use hexforge_domain::id::{NoteId, UserId};
-use hexforge_domain::issuable::Issuable;
 use hexforge_domain::issue::IssueCommand;
 use hexforge_domain::note::Noteable;
 use hexforge_domain::paging::Page;
@@ -133,7 +133,7 @@ impl Thread {
             let is_given = awards.iter().any(|award| award.name == **name);
             EmojiName::parse(name).is_ok() && !is_given && !(is_vote && viewer == Some(author))
         };
-        let emoji = OFFERED.iter().copied().filter(is_offered);
+        let emoji = OFFERED.into_iter().filter(is_offered);
         let emoji = emoji.map(|name| Choice::new(name, name, false)).collect();
         let todo = discussion.todo.map(|todo| todo.0);
         Self { notes, pager, awards, emoji, todo, suggested: OFFERED }
@@ -190,9 +190,6 @@ impl RenderedTexts {
     }
 }
 
-/// Finds the issue or merge request of a form by the number in its address.
-pub(super) type FindIssuable = fn(&App, Actor, &ProjectRef, i64) -> Result<Issuable, Error>;
-
 /// The change of the state that a form asks for.
 pub(super) fn state_event(form: &Form) -> Option<IssueCommand> {
     match form.text("state_event") {
@@ -220,8 +217,8 @@ pub(super) fn comment(
     Ok(anchor_of(app, actor, named, on, &written))
 }
 
-/// The page of the discussion that has a new comment, and the comment on it. An error is ignored: the comment is stored,
-/// and another attempt would store it again.
+/// The page of the discussion that has a new comment, and the comment on it. An error is ignored: the comment is
+/// stored, and another attempt would store it again.
 pub(super) fn anchor_of(
     app: &App,
     actor: Actor,
@@ -254,25 +251,4 @@ pub(super) async fn award_note(
         .await?;
     let notice = if done.is_ok() { Notice::Saved } else { Notice::Refused };
     Ok(render::see_other_with(&visit, &format!("{address}#note_{note}"), notice))
-}
-
-/// Adds a todo of the visitor for an issue or merge request, or marks it as done.
-pub(super) async fn change_todo(
-    visit: Visit,
-    address: &str,
-    find: FindIssuable,
-) -> PageResult<HttpResponse> {
-    let (named, iid) = (visit.project(), number(&visit, "iid")?);
-    let is_done = visit.form().text("state_event") == "done";
-    visit
-        .run_signed_in(move |app, signed_in| {
-            let actor = signed_in.actor;
-            let on = find(app, actor, &named, iid)?;
-            match is_done {
-                true => todo::mark_done_on(app, actor, on),
-                false => todo::create(app, actor, &named, on).map(drop),
-            }
-        })
-        .await?;
-    Ok(render::see_other_with(&visit, address, Notice::Saved))
 }

@@ -7,7 +7,9 @@ mod list;
 mod parts;
 mod show;
 
+use super::discussion::handlers;
 use crate::table::Pages;
+use actions::DiscussedRequest;
 
 pub(super) use list::{RequestRow, query_of, state_name, state_of, tabs};
 
@@ -26,21 +28,39 @@ pub(super) fn declare(pages: &mut Pages) {
     pages.get("/{namespace}/{project}/merge_requests/{iid}/builds", parts::builds);
     pages.get("/{namespace}/{project}/merge_requests/{iid}/edit", form::edit);
     pages.post("/{namespace}/{project}/merge_requests/{iid}/edit", form::update);
-    pages.post("/{namespace}/{project}/merge_requests/{iid}/notes", actions::comment);
-    pages.post("/{namespace}/{project}/merge_requests/{iid}/notes/{note}", actions::edit_comment);
+    pages.post(
+        "/{namespace}/{project}/merge_requests/{iid}/notes",
+        handlers::comment::<DiscussedRequest>,
+    );
+    pages.post(
+        "/{namespace}/{project}/merge_requests/{iid}/notes/{note}",
+        handlers::edit_comment::<DiscussedRequest>,
+    );
     pages.post(
         "/{namespace}/{project}/merge_requests/{iid}/notes/{note}/delete",
-        actions::delete_comment,
+        handlers::delete_comment::<DiscussedRequest>,
     );
     pages.post("/{namespace}/{project}/merge_requests/{iid}/merge", actions::merge);
     pages.post("/{namespace}/{project}/merge_requests/{iid}/cancel_merge", actions::cancel_merge);
     pages.post(
         "/{namespace}/{project}/merge_requests/{iid}/notes/{note}/award",
-        actions::award_comment,
+        handlers::award_comment::<DiscussedRequest>,
     );
-    pages.post("/{namespace}/{project}/merge_requests/{iid}/award", actions::award);
-    pages.post("/{namespace}/{project}/merge_requests/{iid}/todo", actions::todo);
-    pages.post("/{namespace}/{project}/merge_requests/{iid}/subscribe", actions::subscribe);
-    pages.post("/{namespace}/{project}/merge_requests/{iid}/unsubscribe", actions::unsubscribe);
+    pages.post(
+        "/{namespace}/{project}/merge_requests/{iid}/award",
+        handlers::award::<DiscussedRequest>,
+    );
+    pages.post(
+        "/{namespace}/{project}/merge_requests/{iid}/todo",
+        handlers::todo::<DiscussedRequest>,
+    );
+    pages.post(
+        "/{namespace}/{project}/merge_requests/{iid}/subscribe",
+        handlers::subscribe::<DiscussedRequest>,
+    );
+    pages.post(
+        "/{namespace}/{project}/merge_requests/{iid}/unsubscribe",
+        handlers::unsubscribe::<DiscussedRequest>,
+    );
     pages.post("/{namespace}/{project}/merge_requests/{iid}/delete", actions::delete);
 }

@@ -20,6 +20,7 @@ use crate::error::PageResult;
 use crate::faults::Faults;
 use crate::frame::{Frame, Pager};
 use crate::moment::Moment;
+use crate::pages::discussion::handlers::TypedComment;
 use crate::pages::discussion::{NOTES_PER_PAGE, RenderedTexts, Thread};
 use crate::pages::issues::CommentForm;
 use crate::pages::project::{frame_of, other_spelling};
@@ -139,9 +140,7 @@ const MAX_CLOSED: u64 = 20;
 /// What was typed into the forms of the page, to show it again.
 #[derive(Default)]
 pub(super) struct Typed {
-    pub(super) comment: String,
-    pub(super) comment_faults: Faults,
-    pub(super) is_preview: bool,
+    pub(super) comment: TypedComment,
     pub(super) message: Option<String>,
     pub(super) merge_faults: Faults,
 }
@@ -162,7 +161,7 @@ pub(super) async fn show_with(
 ) -> PageResult<HttpResponse> {
     let (named, iid) = (visit.project(), number(visit, "iid")?);
     let asked = visit.long_page(NOTES_PER_PAGE);
-    let preview = typed.is_preview.then(|| typed.comment.clone());
+    let preview = typed.comment.is_preview.then(|| typed.comment.text.clone());
     let (viewer, (project, mut shown, texts)) = visit
         .run(move |app, viewer| {
             let actor = viewer.actor();
@@ -180,7 +179,7 @@ pub(super) async fn show_with(
         })
         .await?;
     if status == StatusCode::OK
-        && !typed.is_preview
+        && !typed.comment.is_preview
         && let Some(redirect) = other_spelling(visit, &project)
     {
         return Ok(redirect);
@@ -319,7 +318,7 @@ fn build(
         participants: participants.iter().map(Person::from).collect(),
         subscribed: view.subscribed,
         thread: Thread::new(&frame, &discussion, notes, pager, people),
-        comment: CommentForm { text: typed.comment, faults: typed.comment_faults, preview },
+        comment: CommentForm { text: typed.comment.text, faults: typed.comment.faults, preview },
         may_comment: project.may_track(TrackerAbility::SeeProject),
         may_update: shown.may_update,
         may_delete: shown.may_delete,
