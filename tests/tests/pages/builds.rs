@@ -11,6 +11,7 @@ on_every_store!(
     a_build_shows_its_log,
     a_running_build_is_followed,
     a_long_log_is_cut,
+    sections_of_a_log_are_folded_when_the_build_ended,
     builds_are_canceled_retried_and_erased,
     artifacts_are_downloaded_and_kept,
     files_in_artifacts_are_listed_and_run_nothing,
@@ -109,6 +110,35 @@ fn a_long_log_is_cut(forge: &Forge) {
     assert!(shown.all("[role=log]")[0].ends_with("the end"));
     assert!(shown.1.len() < 700 << 10, "{}", shown.1.len());
     assert_eq!(reporter.get(&format!("{page}/raw")).0.text().len(), 600 * 1024 + 8);
+}
+
+fn sections_of_a_log_are_folded_when_the_build_ended(forge: &Forge) {
+    let (_, worker, build, page) = started(forge);
+    let marker =
+        |kind: &str, name: &str| format!("\x1b[0Ksection_{kind}:1600000000:{name}\r\x1b[0K");
+    let (start, end) = (|name: &str| marker("start", name), |name: &str| marker("end", name));
+    let text = format!(
+        "{}Get <b>\ncloned\n{}{}\x1b[1mRun\x1b[0m\nbuilt\n{}{}Never ends\nfailed\n",
+        start("get_sources"),
+        end("get_sources"),
+        start("step_script"),
+        end("step_script"),
+        start("a_test")
+    );
+    worker.log(&build, &[&text]);
+    let reporter = Browser::signed_in(forge, "reporter");
+    let running = reporter.get(&page).page(200);
+    let lines = ["1 Get <b>", "2 cloned", "3 Run", "4 built", "5 Never ends", "6 failed"];
+    assert_eq!(running.all("[role=log] .ll"), lines);
+    assert!(running.all("[role=log] details").is_empty());
+    worker.end(&build, "success");
+    let done = reporter.get(&page).page(200);
+    assert_eq!(done.all("[role=log] .ll"), lines);
+    assert_eq!(done.all("[role=log] summary"), ["1 Get <b>", "3 Run"]);
+    assert_eq!(done.all("[role=log] details"), ["1 Get <b> 2 cloned", "3 Run 4 built"]);
+    assert_eq!(done.all("[role=log] details[open] summary"), ["3 Run"]);
+    assert_eq!(done.faults(), Vec::<String>::new());
+    assert!(reporter.get(&format!("{page}/raw")).0.text().contains("section_start"));
 }
 
 fn builds_are_canceled_retried_and_erased(forge: &Forge) {

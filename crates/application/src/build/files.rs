@@ -246,10 +246,22 @@ impl MaskingReader {
     }
 }
 
+/// Masks each occurrence of a secret; an empty secret masks nothing. Uses Horspool's search, which skips up to the
+/// length of the secret, because logs and secrets can be long.
 fn mask(text: &[u8], masked: &mut [u8], secret: &[u8]) {
-    let windows = text.windows(secret.len()).enumerate();
-    for (position, _) in windows.filter(|(_, window)| *window == secret) {
-        masked[position..position + secret.len()].fill(b'x');
+    let length = secret.len();
+    let Some((last, others)) = secret.split_last() else { return };
+    let mut skips = [length; 256];
+    for (place, byte) in others.iter().enumerate() {
+        skips[usize::from(*byte)] = length - 1 - place;
+    }
+    let mut start = 0;
+    while let Some(window) = text.get(start..start + length) {
+        let end = window[length - 1];
+        if end == *last && window == secret {
+            masked[start..start + length].fill(b'x');
+        }
+        start += skips[usize::from(end)];
     }
 }
 

@@ -29,7 +29,7 @@ use crate::assets;
 use crate::cookies::Notice;
 use crate::error::{PageError, PageResult};
 use crate::frame::{Frame, Pager};
-use crate::log::{self, LogHtml, Rendered, Style};
+use crate::log::{self, LogHtml, Rendered, Sections, Style};
 use crate::moment::{Moment, count};
 use crate::render;
 use crate::table::Pages;
@@ -189,9 +189,9 @@ struct Log {
 }
 
 impl Log {
-    fn new(tail: &LogTail) -> Self {
+    fn new(tail: &LogTail, sections: Sections) -> Self {
         let Rendered { lines, rest, next_line, complete, style, skipped } =
-            log::render(&tail.bytes, 1, Style::default());
+            log::render(&tail.bytes, 1, Style::default(), sections);
         let start = tail.start + skipped as u64;
         Self {
             lines,
@@ -212,7 +212,10 @@ async fn show(visit: Visit) -> PageResult<HttpResponse> {
         .run(move |app, viewer| {
             let project = project_of(app, viewer.actor(), &named)?;
             let LoggedBuild { view, log } = build::with_log(app, viewer.actor(), &named, id, 0)?;
-            Ok((project, view, Log::new(&log)))
+            // The script adds lines to a log that grows, and loads the page again when the build ends.
+            let is_complete = view.build.status.is_complete();
+            let sections = if is_complete { Sections::Folded } else { Sections::Flat };
+            Ok((project, view, Log::new(&log, sections)))
         })
         .await?;
     if let Some(redirect) = other_spelling(&visit, &project) {
@@ -267,7 +270,7 @@ async fn follow(visit: Visit) -> PageResult<HttpResponse> {
             let LoggedBuild { view, log } = build::with_log(app, viewer.actor(), &named, id, from)?;
             // After a gap, the style before it is not known.
             let style = if log.start == from { style } else { Style::default() };
-            let rendered = log::render(&log.bytes, line, style);
+            let rendered = log::render(&log.bytes, line, style, Sections::Flat);
             let status = view.build.status;
             let body = json!({
                 "offset": (log.start + rendered.complete as u64).to_string(),
