@@ -21,7 +21,7 @@ use crate::branch::project_to_push;
 use crate::error::Error;
 use crate::repository::commits::{self, CommitView};
 use actions::Plan;
-use target::Target;
+use target::{Published, Target};
 
 /// The fields of a new commit.
 pub struct NewCommit {
@@ -46,7 +46,7 @@ pub fn create(
     let NewCommit { branch, message, actions, author } = new;
     people::check_lengths(&message, &author)?;
     let plan = Plan::new(actions);
-    let (commit, stats) = target::commit_to(app, actor, &project, &branch, |target| {
+    let made = target::commit_to(app, actor, &project, &branch, None, |target| {
         plan.check(target)?;
         let (author, committer) = people::signatures(app, actor, &author)?;
         let text = CommitText { message: message.clone(), author, committer };
@@ -55,6 +55,7 @@ pub fn create(
             CommitOutcome::Impossible { change, why } => Err(plan.impossible(change, why)),
         }
     })?;
+    let Published { commit, stats, .. } = made;
     // The commit is published, so a failure here must not make the caller repeat the request.
     let status = commits::status_of(app, project.id, commit.id).unwrap_or_default();
     Ok(CommitView { commit, stats, status })

@@ -20,6 +20,8 @@ pub struct FileCommit {
     pub path: String,
     /// The name of the branch.
     pub branch: String,
+    /// The branch from which a missing branch starts. Without it, the branch has to exist.
+    pub start_branch: Option<String>,
     /// The message of the commit.
     pub message: String,
     /// The author of the commit.
@@ -44,6 +46,13 @@ pub fn authorize(app: &App, actor: Actor, named: &ProjectRef) -> Result<Project,
     branch::project_to_push(app, actor, named)
 }
 
+/// A file that was changed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ChangedFile {
+    /// Whether the commit created its branch from another one.
+    pub created_branch: bool,
+}
+
 /// Changes a file with one commit.
 pub fn commit(
     app: &App,
@@ -51,7 +60,7 @@ pub fn commit(
     project: &Project,
     new: &FileCommit,
     edit: Edit,
-) -> Result<(), Error> {
+) -> Result<ChangedFile, Error> {
     people::check_lengths(&new.message, &new.author)?;
     let (rule, path) = (Rule::of(&edit), tidy(&new.path));
     let changes = [match edit {
@@ -60,7 +69,8 @@ pub fn commit(
         }
         Edit::Delete => FileChange::Remove { path: path.clone() },
     }];
-    target::commit_to(app, actor, project, &new.branch, |target| {
+    let start = new.start_branch.as_deref();
+    let published = target::commit_to(app, actor, project, &new.branch, start, |target| {
         rule.check(target, &new.path, &path)?;
         if let Some(seen) = new.based_on {
             require_unchanged(target, &path, seen)?;
@@ -72,7 +82,7 @@ pub fn commit(
             CommitOutcome::Impossible { why, .. } => Err(rule.impossible(why, &path)),
         }
     })?;
-    Ok(())
+    Ok(ChangedFile { created_branch: published.created_branch })
 }
 
 /// Checks that the branch still has this blob at a path.

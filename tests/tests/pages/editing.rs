@@ -7,6 +7,7 @@ use super::support::{Browser, Page, project};
 
 on_every_store!(
     files_are_created_edited_and_deleted,
+    a_new_branch_leads_to_a_merge_request,
     mistakes_keep_what_was_typed,
     a_change_in_between_shows_both_texts,
     the_first_file_of_a_repository_is_created,
@@ -78,6 +79,30 @@ fn files_are_created_edited_and_deleted(forge: &Forge) {
     assert!(commit.all("main a[href*='/new/']").is_empty(), "only branches can be changed");
 }
 
+fn a_new_branch_leads_to_a_merge_request(forge: &Forge) {
+    let (id, _tree) = project(forge, "ship", "20");
+    let root = Browser::signed_in(forge, "root");
+    let form = root.get("/root/ship/edit/master/README.md").page(200);
+    let request = "/root/ship/merge_requests/new?merge_request%5Bsource_branch%5D=fix%2Freadme\
+                   &merge_request%5Btarget_branch%5D=master";
+    send(&root, &form, &[("branch", "fix/readme"), ("content", "mine\n")]).redirects(303, request);
+    assert_ne!(content(forge, id, "README.md").as_deref(), Some("mine\n"));
+    let file = root.get("/root/ship/blob/fix/readme/README.md").page(200);
+    assert_eq!(file.all("main .latest a")[0], "Update README.md");
+    let branches = forge.get(&format!("/projects/{id}/repository/branches")).token(ROOT).send();
+    assert_eq!(branches.expect(200).as_array().map(Vec::len), Some(2));
+    let page = root.get(request).page(200);
+    assert_eq!(page.all("ul[aria-label=Commits] .title a"), ["Update README.md"]);
+    // The branch is created with the commit, so one push created the only pipeline.
+    let events = forge.get(&format!("/projects/{id}/events")).token(ROOT).send().expect(200);
+    assert_eq!(events[0]["data"]["ref"], "refs/heads/fix/readme");
+    assert_ne!(events[1]["data"]["ref"], "refs/heads/fix/readme");
+    // The branch exists now: the next change leads to the file.
+    let form = root.get("/root/ship/edit/master/README.md").page(200);
+    let fields = [("branch", "fix/readme"), ("content", "again"), ("based_on", "")];
+    send(&root, &form, &fields).redirects(303, "/root/ship/blob/fix/readme/README.md");
+}
+
 fn mistakes_keep_what_was_typed(forge: &Forge) {
     let (id, _tree) = project(forge, "ship", "20");
     let root = Browser::signed_in(forge, "root");
@@ -87,7 +112,7 @@ fn mistakes_keep_what_was_typed(forge: &Forge) {
         ("../x", "master", "file_name"),
         (".git/x", "master", "file_name"),
         ("README.md", "master", "file_name"),
-        ("new.txt", "nope", "branch"),
+        ("new.txt", "no..pe", "branch"),
     ] {
         let fields = [
             ("file_name", name),

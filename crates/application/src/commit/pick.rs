@@ -30,7 +30,7 @@ pub fn cherry_pick(
     let name = BranchName::parse(branch).map_err(|_| no_branch())?;
     repository.refs().target(&name.full()).ok_or_else(no_branch)?;
     let conflict = || Error::Refused(Refusal::CherryPick);
-    let made = target::commit_to(app, actor, &project, branch, |target| {
+    let made = target::commit_to(app, actor, &project, branch, None, |target| {
         let tip = target.tip.ok_or_else(no_branch)?;
         let committer = people::caller(app, actor)?;
         let (message, author) = (picked.message.clone(), picked.author.clone());
@@ -44,7 +44,7 @@ pub fn cherry_pick(
         }
     });
     match made {
-        Ok((commit, _)) => Ok(commit),
+        Ok(published) => Ok(published.commit),
         // Another call removed the branch meanwhile.
         Err(Error::Refused(Refusal::NotOnBranch)) => Err(no_branch()),
         Err(error) => Err(error),

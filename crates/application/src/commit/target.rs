@@ -29,20 +29,35 @@ pub(crate) struct Target {
     pub repository: Box<dyn Repository>,
     /// The name of the branch.
     pub branch: BranchName,
-    /// The commit of the branch; `None` in an empty repository.
+    /// The parent of the commit: the tip of the branch, or of the branch from which it starts; `None` in an empty
+    /// repository.
     pub tip: Option<ObjectId>,
+    /// The commit of the branch before the change; `None` if the commit creates the branch.
+    old: Option<ObjectId>,
 }
 
-/// Adds a commit to a branch, with everything that a push causes. `write` checks the request against the branch and
-/// writes the commit. It runs again when another writer changed the branch meanwhile.
+/// A commit that was added to a branch.
+pub(crate) struct Published {
+    /// The commit.
+    pub commit: Commit,
+    /// Its changed lines.
+    pub stats: CommitStats,
+    /// Whether it created the branch, beside others.
+    pub created_branch: bool,
+}
+
+/// Adds a commit to a branch, with everything that a push causes. A missing branch is created if `start` names the
+/// branch from which it starts. `write` checks the request against the branch and writes the commit. It runs again when
+/// another writer changed the branch meanwhile.
 pub(crate) fn commit_to(
     app: &App,
     actor: Actor,
     project: &Project,
     branch: &str,
+    start: Option<&str>,
     write: impl Fn(&Target) -> Result<(WrittenCommit, CommitText), Error>,
-) -> Result<(Commit, CommitStats), Error> {
-    let open = || Target::open(app, actor, project, branch);
+) -> Result<Published, Error> {
+    let open = || Target::open(app, actor, project, branch, start);
     // The permission is checked before the wait: calls that are refused do not delay other writers.
     let mut target = open()?;
     let turn = app.turns.wait(project.id, branch);
@@ -52,8 +67,19 @@ pub(crate) fn commit_to(
     for _ in 0..TRIES {
         let (written, text) = write(&target)?;
         match target.publish(app, actor, project, &written) {
-            Ok(stats) => return Ok((commit_of(&target, &written, text), stats)),
-            Err(Error::Git(GitError::Conflict(_))) => target = open()?,
+            Ok(stats) => {
+                let commit = commit_of(&target, &written, text);
+                let created_branch = target.creates_branch();
+                return Ok(Published { commit, stats, created_branch });
+            }
+            Err(Error::Git(GitError::Conflict(_))) => {
+                let creates_branch = target.creates_branch();
+                target = open()?;
+                // Nobody else created it, so its name is a folder of branches, or a branch is a folder of its name.
+                if creates_branch && target.creates_branch() {
+                    return Err(moved(branch));
+                }
+            }
             Err(error) => return Err(error),
         }
     }
@@ -66,8 +92,15 @@ fn moved(branch: &str) -> Error {
 }
 
 impl Target {
-    /// Checks that the caller may push to the branch, and that it exists unless the repository is empty.
-    fn open(app: &App, actor: Actor, project: &Project, branch: &str) -> Result<Self, Error> {
+    /// Checks that the caller may push to the branch, and that it exists unless the repository is empty or `start`
+    /// names another branch.
+    fn open(
+        app: &App,
+        actor: Actor,
+        project: &Project,
+        branch: &str,
+        start: Option<&str>,
+    ) -> Result<Self, Error> {
         let repository = open::open_for(app, project.id, Caller::new(actor, None))?;
         let refs = repository.refs();
         let requester = app.requester(actor);
@@ -80,12 +113,28 @@ impl Target {
         }
         if !refs.has_branches() {
             let branch = BranchName::parse_new(branch).map_err(|_| moved(branch))?;
-            return Ok(Self { repository, branch, tip: None });
+            return Ok(Self { repository, branch, tip: None, old: None });
         }
         let missing = || Error::Refused(Refusal::NotOnBranch);
-        let branch = BranchName::parse(branch).map_err(|_| missing())?;
-        let tip = refs.target(&branch.full()).ok_or_else(missing)?;
-        Ok(Self { repository, branch, tip: Some(tip) })
+        let tip_of = |name: &str| {
+            let name = BranchName::parse(name).map_err(|_| missing())?;
+            refs.target(&name.full()).map(|tip| (name, tip)).ok_or_else(missing)
+        };
+        let (branch, tip, old) = match (tip_of(branch), start) {
+            (Ok((branch, tip)), _) => (branch, tip, Some(tip)),
+            (Err(_), Some(start)) => {
+                let name = BranchName::parse_new(branch);
+                let name = name.map_err(|_| Error::Refused(Refusal::BranchName))?;
+                (name, tip_of(start)?.1, None)
+            }
+            (Err(error), None) => return Err(error),
+        };
+        Ok(Self { repository, branch, tip: Some(tip), old })
+    }
+
+    /// Returns whether the commit creates the branch, beside others.
+    fn creates_branch(&self) -> bool {
+        self.old.is_none() && self.tip.is_some()
     }
 
     /// Returns what the branch has at a path.
@@ -106,7 +155,7 @@ impl Target {
         written: &WrittenCommit,
     ) -> Result<CommitStats, Error> {
         let (name, new) = (self.branch.full(), Some(written.id));
-        let changes = vec![RefChange { name, old: self.tip, new }];
+        let changes = vec![RefChange { name, old: self.old, new }];
         let (atomicity, packs) = (Atomicity::AllOrNone, vec![written.pack]);
         let proposal = Proposal { changes, peeled: Peeled::new(), atomicity, packs };
         let refs = self.repository.refs();

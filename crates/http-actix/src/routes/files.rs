@@ -89,6 +89,7 @@ fn file_commit(place: Place, texts: Texts) -> FileCommit {
     FileCommit {
         path: place.path.trim_start_matches('/').to_owned(),
         branch: place.branch,
+        start_branch: None,
         message,
         author: AuthorFields { email: author_email, name: author_name },
         based_on: None,

@@ -16,6 +16,7 @@ use hexforge_domain::commit::title_of;
 use hexforge_domain::id::BuildId;
 use hexforge_domain::policy::Actor;
 use hexforge_domain::policy::ci::CiAbility;
+use hexforge_domain::policy::project::ProjectAbility;
 use hexforge_domain::ports::files::FilesError;
 use hexforge_domain::ports::git::GitError;
 use hexforge_domain::ports::uploads::StoredFile;
@@ -157,6 +158,8 @@ struct BuildPage {
     tags: String,
     allow_failure: bool,
     is_waiting: bool,
+    /// Whether the visitor can register a runner.
+    may_administer: bool,
     is_running: bool,
     is_erased: Option<Moment>,
     may_cancel: bool,
@@ -237,6 +240,7 @@ async fn show(visit: Visit) -> PageResult<HttpResponse> {
         tags: build.tags.iter().collect::<Vec<_>>().join(", "),
         allow_failure: build.allow_failure,
         is_waiting: matches!(build.status, Status::Created | Status::Pending),
+        may_administer: project.may(ProjectAbility::Administer),
         is_running: is_active,
         is_erased: build.erased_at.map(|at| frame.moment(at)),
         may_cancel: may_run && is_active,

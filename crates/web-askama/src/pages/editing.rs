@@ -5,10 +5,11 @@ use actix_web::http::StatusCode;
 use askama::Template;
 use hexforge_application::commit::AuthorFields;
 use hexforge_application::error::{Error, FileRefusal, Refusal};
-use hexforge_application::file::{self, Edit, FileCommit};
+use hexforge_application::file::{self, ChangedFile, Edit, FileCommit};
 use hexforge_application::repository::ref_path;
 use hexforge_application::repository::{self, Revision};
 use hexforge_domain::commit::ObjectId;
+use hexforge_domain::policy::merge_request::RequestsAbility;
 
 use super::file::{Address, joined};
 use super::project::{frame_of, missing, other_spelling};
@@ -72,11 +73,13 @@ impl Fields {
         }
     }
 
-    fn commit(&self, path: &str, default_message: String) -> FileCommit {
+    /// The commit that the form asks for. A branch that does not exist starts from `start`.
+    fn commit(&self, path: &str, start: &str, default_message: String) -> FileCommit {
         let message = self.message.trim();
         FileCommit {
             path: path.trim_start_matches('/').to_owned(),
             branch: self.branch.clone(),
+            start_branch: (self.branch != start).then(|| start.to_owned()),
             message: if message.is_empty() { default_message } else { message.to_owned() },
             author: AuthorFields::default(),
             based_on: ObjectId::parse(&self.based_on),
@@ -247,14 +250,17 @@ async fn create(visit: Visit) -> PageResult<HttpResponse> {
         "" => Err(Faults::of_field("file_name", "can't be blank")),
         name => {
             let path = joined_path(&place.path, name);
-            let commit = fields.commit(&path, format!("Add {path}"));
+            let commit = fields.commit(&path, &place.branch, format!("Add {path}"));
             write(&visit, commit, Edit::Create(fields.content.clone().into_bytes()))
                 .await?
-                .map(|()| path)
+                .map(|changed| (path, changed))
         }
     };
     match faults {
-        Ok(path) => Ok(written(&visit, &pushable, "blob", &fields.branch, &path, Notice::Created)),
+        Ok((path, changed)) => {
+            let branches = [&*place.branch, &*fields.branch];
+            Ok(redirect_after(changed, &visit, &pushable, branches, &path, Notice::Created))
+        }
         Err(faults) => {
             let form = Form::New { folder: place.path };
             let outcome = Outcome { faults, theirs: None };
@@ -267,13 +273,16 @@ async fn update(visit: Visit) -> PageResult<HttpResponse> {
     let (viewer, pushable, place) = find(&visit).await?;
     let mut fields = Fields::of(&visit);
     let path = place.path.clone();
-    let commit = fields.commit(&path, format!("Update {path}"));
+    let commit = fields.commit(&path, &place.branch, format!("Update {path}"));
     let edit = Edit::Update(fields.content.clone().into_bytes());
     match write(&visit, commit, edit).await? {
-        Ok(()) => Ok(written(&visit, &pushable, "blob", &fields.branch, &path, Notice::Saved)),
+        Ok(changed) => {
+            let branches = [&*place.branch, &*fields.branch];
+            Ok(redirect_after(changed, &visit, &pushable, branches, &path, Notice::Saved))
+        }
         Err(faults) => {
             let theirs = match faults.has(CHANGED) {
-                true => Some(current(&visit, &fields.branch, &path).await?),
+                true => Some(current(&visit, [&fields.branch, &place.branch], &path).await?),
                 false => None,
             };
             // The next attempt is made in the knowledge of what the other person wrote.
@@ -288,14 +297,17 @@ async fn update(visit: Visit) -> PageResult<HttpResponse> {
     }
 }
 
-/// What a branch has at a path now.
-async fn current(visit: &Visit, branch: &str, path: &str) -> PageResult<Option<TextFile>> {
+/// What a branch has at a path now. If it does not exist, the branch from which it would start is read.
+async fn current(visit: &Visit, branches: [&str; 2], path: &str) -> PageResult<Option<TextFile>> {
     let (named, client) = (visit.project(), visit.address());
-    let rest = joined(branch, path);
+    let [rest, otherwise] = branches.map(|branch| joined(branch, path));
     let (_, file) = visit
         .run(move |app, viewer| {
             let readable = repository::readable(app, viewer.actor(), client, &named)?;
-            let located = ref_path::locate(app, &readable, &rest)?.ok_or_else(missing)?;
+            let located = match ref_path::locate(app, &readable, &rest)? {
+                Some(located) => located,
+                None => ref_path::locate(app, &readable, &otherwise)?.ok_or_else(missing)?,
+            };
             read_text(located.at, &located.path)
         })
         .await?;
@@ -306,12 +318,12 @@ async fn delete(visit: Visit) -> PageResult<HttpResponse> {
     let (_, pushable, place) = find(&visit).await?;
     let mut fields = Fields::of(&visit);
     if fields.branch.is_empty() {
-        fields.branch = place.branch;
+        fields.branch = place.branch.clone();
     }
     let path = place.path;
-    let commit = fields.commit(&path, format!("Delete {path}"));
+    let commit = fields.commit(&path, &place.branch, format!("Delete {path}"));
     match write(&visit, commit, Edit::Delete).await? {
-        Ok(()) => {
+        Ok(_) => {
             // The folder of the file is gone with its last file.
             Ok(written(&visit, &pushable, "tree", &fields.branch, "", Notice::Removed))
         }
@@ -325,17 +337,17 @@ async fn create_folder(visit: Visit) -> PageResult<HttpResponse> {
     let mut fields = Fields::of(&visit);
     let name = visit.form().text("dir_name").trim_matches('/').to_owned();
     if fields.branch.is_empty() {
-        fields.branch = place.branch;
+        fields.branch = place.branch.clone();
     }
     let folder = joined_path(&place.path, &name);
     let path = joined_path(&folder, KEEP);
-    let commit = fields.commit(&path, format!("Add folder {folder}"));
+    let commit = fields.commit(&path, &place.branch, format!("Add folder {folder}"));
     let outcome = match name.is_empty() {
         true => Err(Faults::of_field("file_name", "can't be blank")),
         false => write(&visit, commit, Edit::Create(Vec::new())).await?,
     };
     match outcome {
-        Ok(()) => Ok(written(&visit, &pushable, "tree", &fields.branch, &folder, Notice::Created)),
+        Ok(_) => Ok(written(&visit, &pushable, "tree", &fields.branch, &folder, Notice::Created)),
         Err(faults) => {
             fields.file_name = joined_path(&name, KEEP);
             let form = Form::New { folder: place.path };
@@ -346,13 +358,17 @@ async fn create_folder(visit: Visit) -> PageResult<HttpResponse> {
 }
 
 /// Makes the commit. What is wrong with the fields comes back.
-async fn write(visit: &Visit, commit: FileCommit, edit: Edit) -> PageResult<Result<(), Faults>> {
+async fn write(
+    visit: &Visit,
+    commit: FileCommit,
+    edit: Edit,
+) -> PageResult<Result<ChangedFile, Faults>> {
     let named = visit.project();
     let (_, outcome) = visit
         .run_signed_in(move |app, signed_in| {
             let project = file::authorize(app, signed_in.actor, &named)?;
             match file::commit(app, signed_in.actor, &project, &commit, edit.clone()) {
-                Ok(()) => Ok(Ok(())),
+                Ok(changed) => Ok(Ok(changed)),
                 Err(error) => faults(error).map(Err),
             }
         })
@@ -374,19 +390,43 @@ fn faults(error: Error) -> Result<Faults, Error> {
         Refusal::File(FileRefusal::Changed) => {
             Faults::of_field(CHANGED, "somebody else changed the file while you edited it")
         }
+        Refusal::BranchName => Faults::of_field("branch", "is not a valid name of a branch"),
         Refusal::FileContent(_) => Faults::of_field("content", "is not accepted by git"),
-        Refusal::BranchProtected => {
-            Faults::of_field("branch", "is protected: you may not push to it")
-        }
-        Refusal::NotOnBranch | Refusal::BranchMoved(_) => {
-            Faults::of_field("branch", "does not exist")
-        }
+        Refusal::BranchProtected => Faults::of_field(
+            "branch",
+            "is protected. Enter the name of a new branch, then create a merge request",
+        ),
+        Refusal::NotOnBranch => Faults::of_field("branch", "does not exist"),
+        Refusal::BranchMoved(_) => Faults::of_field(
+            "branch",
+            "was changed meanwhile, or cannot be created beside a branch whose name is its folder",
+        ),
         refusal => return Faults::of(Error::Refused(refusal)),
     })
 }
 
 fn joined_path(folder: &str, name: &str) -> String {
     if folder.is_empty() { name.to_owned() } else { format!("{folder}/{name}") }
+}
+
+/// Redirects to the written file, or to the form for a merge request if the commit created its branch.
+fn redirect_after(
+    changed: ChangedFile,
+    visit: &Visit,
+    pushable: &Pushable,
+    [start, branch]: [&str; 2],
+    path: &str,
+    notice: Notice,
+) -> HttpResponse {
+    if !changed.created_branch || !pushable.project.may_request(RequestsAbility::CreateFrom) {
+        return written(visit, pushable, "blob", branch, path, notice);
+    }
+    let query = address::query([
+        ("merge_request[source_branch]", branch),
+        ("merge_request[target_branch]", start),
+    ]);
+    let form = format!("{}/merge_requests/new?{query}", pushable.base());
+    render::see_other_with(visit, &form, notice)
 }
 
 fn written(

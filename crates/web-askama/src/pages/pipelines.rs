@@ -71,6 +71,8 @@ struct PipelinesPage {
     scope: &'static str,
     may_run: bool,
     may_administer: bool,
+    /// The form for a file `.gitlab-ci.yml`, for those who may push.
+    new_file: Option<String>,
     may_read_environments: bool,
     rows: Vec<Row>,
     total: u64,
@@ -115,6 +117,7 @@ async fn list(visit: Visit) -> PageResult<HttpResponse> {
         scope: word,
         may_run: project.may_build(CiAbility::Run),
         may_administer: project.may(ProjectAbility::Administer),
+        new_file: new_file(&project),
         may_read_environments: project.may_build(CiAbility::ReadEnvironments),
         rows: found.items.iter().map(row).collect(),
         total: found.total,
@@ -122,6 +125,18 @@ async fn list(visit: Visit) -> PageResult<HttpResponse> {
         frame,
     };
     render::page(&visit, &viewer, &page)
+}
+
+/// The `.gitlab-ci.yml` of a project that has none.
+const EXAMPLE: &str = "test:\n  script:\n    - echo \"Run the tests here\"\n";
+
+/// The form for a file `.gitlab-ci.yml` in the default branch, if the visitor may push.
+fn new_file(project: &ProjectPage) -> Option<String> {
+    let branch = project.placed.project.default_branch.as_ref();
+    let branch = address::path(branch.map_or("master", |name| name.as_str()));
+    let fields = address::query([("file_name", ".gitlab-ci.yml"), ("content", EXAMPLE)]);
+    let form = format!("/{}/new/{branch}?{fields}", project.path());
+    project.may(ProjectAbility::PushCode).then_some(form)
 }
 
 /// The stages in order, each with one status: the one that a reader has to know first.

@@ -36,10 +36,13 @@ pub(super) fn frame_of(project: &ProjectPage, section: &'static str) -> ProjectF
     let base = format!("/{path}");
     let mut items = vec![("Overview", base.clone())];
     let reads_code = project.may(ProjectAbility::DownloadCode);
-    if reads_code && let Some(branch) = &home.default_branch {
-        let branch = address::path(branch.as_str());
-        items.push(("Files", format!("{base}/tree/{branch}")));
-        items.push(("Commits", format!("{base}/commits/{branch}")));
+    if reads_code {
+        // An empty repository has no branch. The home of the project says so, and how to push the first one.
+        let branch = home.default_branch.as_ref().map(|branch| address::path(branch.as_str()));
+        for (name, page) in [("Files", "tree"), ("Commits", "commits")] {
+            let address = branch.as_ref().map(|branch| format!("{base}/{page}/{branch}"));
+            items.push((name, address.unwrap_or_else(|| base.clone())));
+        }
     }
     let reads_issues = project.may_track(TrackerAbility::ReadIssues);
     let others = [
