@@ -12,11 +12,11 @@ use hexforge_domain::policy::Actor;
 use hexforge_domain::policy::project::ProjectAbility;
 use hexforge_domain::ports::git::{GitError, RefChange};
 use hexforge_domain::project::{Project, ProjectHeader, ProjectRef};
-use hexforge_domain::refs::Snapshot;
 
 use crate::app::App;
 use crate::error::{Entity, Error, Missing, Refusal};
 use crate::push::{self, PushOutcome};
+use crate::repository::refs::names_containing;
 use crate::repository::{self, open, sight};
 
 /// A branch with its protection.
@@ -57,7 +57,7 @@ pub fn search(
 ) -> Result<Paged<BranchView>, Error> {
     let (project, protections) = project_to_read(app, actor, named)?;
     let repository = open::open_by_header(app, &project, Caller::BACKGROUND)?;
-    let found = page.slice(matching(repository.refs(), BranchName::FOLDER, text));
+    let found = page.slice(names_containing(repository.refs(), BranchName::FOLDER, text));
     let mut items = Vec::new();
     for name in found.items {
         if let Some(branch) = repository.branch(&BranchName::stored(name))? {
@@ -65,13 +65,6 @@ pub fn search(
         }
     }
     Ok(Paged { items, total: found.total })
-}
-
-/// The names of the refs in a folder that contain a text, in any case of letters.
-pub(crate) fn matching(refs: &Snapshot, folder: &str, text: &str) -> Vec<String> {
-    let text = text.to_lowercase();
-    let names = refs.range(refs.folder(folder)).filter_map(|one| one.name.strip_prefix(folder));
-    names.filter(|name| name.to_lowercase().contains(&text)).map(str::to_owned).collect()
 }
 
 /// Returns one branch.

@@ -7,6 +7,7 @@ pub(crate) mod hidden;
 pub(crate) mod open;
 pub mod packs;
 pub mod ref_path;
+pub(crate) mod refs;
 pub(crate) mod sight;
 pub mod task;
 pub mod turns;
@@ -292,15 +293,28 @@ pub fn has_branch(at: &Revision, name: &str) -> bool {
     at.repository.refs().find(&format!("refs/heads/{name}")).is_some()
 }
 
-/// The number of branches and of tags that a switcher offers.
-const OFFERED: usize = 200;
+/// The maximum number of branches, and of tags, that a switcher between refs offers.
+const MAX_SWITCHER_REFS: usize = 200;
 
-/// Returns the names of branches and tags that a page offers beside a revision, branches first.
-pub fn branch_names(at: &Revision) -> Vec<String> {
+/// Returns the names of branches and tags for a switcher between refs: first `shown`, if it is not among the others,
+/// then branches, then tags.
+pub fn ref_names(at: &Revision, shown: &str) -> Vec<String> {
     let refs = at.repository.refs();
     let of_kind = |kind: &'static str| {
-        let names = refs.range(refs.folder(kind)).take(OFFERED);
+        let names = refs.range(refs.folder(kind)).take(MAX_SWITCHER_REFS);
         names.filter_map(move |one| one.name.strip_prefix(kind))
     };
-    of_kind("refs/heads/").chain(of_kind("refs/tags/")).map(str::to_owned).collect()
+    let names = of_kind("refs/heads/").chain(of_kind("refs/tags/"));
+    let mut names: Vec<String> = names.map(str::to_owned).collect();
+    // Commit ids and refs after the maximum are not among the names. Without the shown one, a browser would select the
+    // first name.
+    if !shown.is_empty() && !names.iter().any(|name| name == shown) {
+        names.insert(0, shown.to_owned());
+    }
+    names
+}
+
+/// Returns the names of the branches that a form offers.
+pub fn branch_names(at: &Revision) -> Vec<String> {
+    self::refs::branch_names(at.repository.refs())
 }

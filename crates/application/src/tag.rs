@@ -17,10 +17,11 @@ use hexforge_domain::text::{limit, within_field};
 
 use crate::access;
 use crate::app::App;
-use crate::branch::{self, Conflict, conclude, project_to_push};
+use crate::branch::{Conflict, conclude, project_to_push};
 use crate::error::{Entity, Error, Missing, Refusal};
 use crate::project::page::ProjectPage;
 use crate::push::{self, PushOutcome};
+use crate::repository::refs::names_containing;
 use crate::repository::{self, open, sight};
 
 /// A tag with its release.
@@ -52,9 +53,7 @@ pub fn list(
     named: &ProjectRef,
     page: Page,
 ) -> Result<Paged<TagView>, Error> {
-    let code = ProjectAbility::DownloadCode;
-    let project =
-        app.store.read_autocommit(|tx| app.requester(actor).project_header(tx, code, named))?;
+    let project = repository::authorize(app, actor, named)?;
     let tags = open::open_by_header(app, &project, Caller::BACKGROUND)?.tags(page)?;
     with_releases(app, project.id, tags)
 }
@@ -67,11 +66,9 @@ pub fn search(
     text: &str,
     page: Page,
 ) -> Result<Paged<TagView>, Error> {
-    let code = ProjectAbility::DownloadCode;
-    let project =
-        app.store.read_autocommit(|tx| app.requester(actor).project_header(tx, code, named))?;
+    let project = repository::authorize(app, actor, named)?;
     let repository = open::open_by_header(app, &project, Caller::BACKGROUND)?;
-    let mut names = branch::matching(repository.refs(), TagName::FOLDER, text);
+    let mut names = names_containing(repository.refs(), TagName::FOLDER, text);
     names.reverse();
     let found = page.slice(names);
     let mut items = Vec::new();

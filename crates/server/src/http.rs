@@ -65,5 +65,9 @@ pub fn server(
 /// The settings of the pages, which are those of the interface.
 fn web_settings(shared: &Shared) -> pages::WebSettings {
     let settings = shared.settings();
-    pages::WebSettings { external_url: settings.external_url.clone(), max_body: settings.max_body }
+    pages::WebSettings {
+        external_url: settings.external_url.clone(),
+        max_body: settings.max_body,
+        ability_to_delete_lists: settings.dialect.ability_to_delete_lists(),
+    }
 }

@@ -117,6 +117,15 @@ impl Choice {
     pub(crate) fn new(value: impl Into<String>, label: impl Into<String>, is_chosen: bool) -> Self {
         Self { value: value.into(), label: label.into(), is_chosen }
     }
+
+    /// The options of a select of branches. A chosen branch that is not among the names comes first: without it, a
+    /// browser would select and send another branch.
+    pub(crate) fn branches(names: &[String], chosen: &str) -> Vec<Self> {
+        let is_missing = !chosen.is_empty() && !names.iter().any(|name| name == chosen);
+        let missing = is_missing.then(|| Self::new(chosen, chosen, true));
+        let others = names.iter().map(|name| Self::new(name, name, name == chosen));
+        missing.into_iter().chain(others).collect()
+    }
 }
 
 /// Reads the fields of a form.
@@ -195,4 +204,22 @@ fn unmasked(token: &str) -> Option<[u8; 32]> {
 fn is_equal(app: &App, left: &[u8; 32], right: &[u8; 32]) -> bool {
     let digest = |bytes: &[u8; 32]| app.secrets.digest(&URL_SAFE_NO_PAD.encode(bytes));
     digest(left) == digest(right)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_chosen_branch_is_offered_even_if_the_list_ends_before_it() {
+        let names = ["a", "b"].map(str::to_owned);
+        let shown = |chosen: &str| {
+            let choices = Choice::branches(&names, chosen).into_iter();
+            choices.map(|one| (one.value, one.is_chosen)).collect::<Vec<_>>()
+        };
+        let option = |name: &str, is_chosen| (name.to_owned(), is_chosen);
+        assert_eq!(shown(""), [option("a", false), option("b", false)]);
+        assert_eq!(shown("b"), [option("a", false), option("b", true)]);
+        assert_eq!(shown("z"), [option("z", true), option("a", false), option("b", false)]);
+    }
 }

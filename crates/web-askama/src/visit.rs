@@ -13,6 +13,7 @@ use hexforge_application::browser_session::SignedIn;
 use hexforge_application::limiter::Limiter;
 use hexforge_domain::paging::Page;
 use hexforge_domain::policy::Actor;
+use hexforge_domain::policy::tracker::TrackerAbility;
 use hexforge_domain::ports::payloads::Payloads;
 use hexforge_domain::project::ProjectRef;
 use hexforge_domain::text::Secret;
@@ -38,6 +39,8 @@ pub struct WebSettings {
     pub external_url: String,
     /// The maximum size of a form in bytes.
     pub max_body: usize,
+    /// The permission to remove lists of a board, which is that of the API.
+    pub ability_to_delete_lists: TrackerAbility,
 }
 
 /// A request for a page. It is cheap to clone.
@@ -178,6 +181,11 @@ impl Visit {
 
     pub(crate) fn max_body(&self) -> usize {
         self.0.settings.max_body
+    }
+
+    /// The permission to remove lists of a board.
+    pub(crate) fn ability_to_delete_lists(&self) -> TrackerAbility {
+        self.0.settings.ability_to_delete_lists
     }
 
     pub(crate) fn headers(&self) -> &HeaderMap {

@@ -67,6 +67,7 @@ fn a_hook_is_added_changed_and_removed(forge: &Forge) {
         assert!(labels.iter().any(|known| known == label), "{label} in {labels:?}");
     }
     let bad = root.post_from(PAGE, PAGE, &[("url", "ftp://x"), ("issues_events", "1")]).page(422);
+    assert_eq!(bad.attributes("input#url", "aria-invalid"), ["true"]);
     assert_eq!(bad.attributes("input#url", "value"), ["ftp://x"]);
     assert_eq!(bad.attributes("input#issues_events", "checked").len(), 1, "what was chosen stays");
     assert!(bad.attributes("input#push_events", "checked").is_empty());

@@ -29,7 +29,8 @@ fn labels_are_managed(forge: &Forge) {
     assert_eq!(wrong.attributes("#title", "value"), ["bug"]);
     let fields = [("title", "bug & co"), ("color", "#ff0000"), ("description", "It <hurts>")];
     create(&fields).redirects(303, list);
-    assert_eq!(create(&fields).0.status, 422, "the title is taken");
+    let taken = create(&fields).page(422);
+    assert_eq!(taken.all("#title-fault"), ["A label of this name exists already."]);
     let page = ada.get(list).page(200);
     assert_eq!(page.all("ul[aria-label=Labels] .chip"), ["bug & co"]);
     assert_eq!(page.attributes("ul[aria-label=Labels] circle", "fill"), ["#ff0000"]);

@@ -71,6 +71,8 @@ fn members_are_added_changed_and_removed(forge: &Forge) {
         assert_eq!(again.attributes("input#user", "value"), [name], "what was typed stays");
         assert_eq!(level(eve), None);
     }
+    let again = form("guest", "30", "").page(422);
+    assert_eq!(again.all("#user-fault"), ["The group or user is a member already."]);
     form("eve", "30", "2030-01-02").redirects(303, PAGE);
     assert_eq!(level(eve), Some(30));
     assert_eq!(master.get(PAGE).page(200).all("[role=status]"), ["It was created."]);

@@ -136,6 +136,7 @@ fn a_pipeline_is_run_canceled_and_retried(forge: &Forge) {
     let missing = developer.post_from(new, new, &[("ref", "none")]).page(422);
     assert_eq!(missing.attributes("input#ref", "value"), ["none"]);
     assert!(!missing.all("[role=alert] li").is_empty());
+    assert_eq!(missing.attributes("input#ref", "aria-invalid"), ["true"]);
     let made = developer.post_from(new, new, &[("ref", "master")]);
     assert_eq!(made.0.status, 303, "{}", made.0.text());
     let page = made.0.header("Location").expect("it leads to the pipeline").to_owned();

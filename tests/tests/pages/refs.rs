@@ -11,7 +11,60 @@ on_every_store!(
     tags_are_listed_created_and_deleted,
     release_notes_are_edited,
     who_may_not_push_changes_no_refs,
+    the_shown_ref_is_selected_among_many_branches,
+    forms_keep_their_branch_among_many_branches,
 );
+
+/// Adds 205 branches that are sorted before `master`, and a tag.
+fn with_many_branches(forge: &Forge, name: &str) -> i64 {
+    let (id, tree) = project(forge, name, "20");
+    let branches: Vec<String> = (0..205).map(|one| format!("master:b{one:03}")).collect();
+    let fetch = ["fetch", "-q", "."].into_iter().chain(branches.iter().map(String::as_str));
+    tree.git(&fetch.collect::<Vec<_>>());
+    tree.git(&["tag", "v1"]);
+    forge.fill(id, &tree);
+    id
+}
+
+fn the_shown_ref_is_selected_among_many_branches(forge: &Forge) {
+    with_many_branches(forge, "ship");
+    let root = Browser::signed_in(forge, "root");
+    let id = root.get("/root/ship/commits/master").page(200);
+    let id = id.attributes("ul[aria-label=Commits] .title a", "href").remove(0);
+    let id = id.rsplit('/').next().expect("addresses have a slash").to_owned();
+    let selected = ".switcher option[selected]";
+    for (page, shown) in [
+        ("/root/ship".to_owned(), "master"),
+        ("/root/ship/tree/master/src".to_owned(), "master"),
+        ("/root/ship/tree/b204".to_owned(), "b204"),
+        ("/root/ship/tree/v1".to_owned(), "v1"),
+        (format!("/root/ship/tree/{id}"), id.as_str()),
+    ] {
+        let found = root.get(&page).page(200);
+        assert_eq!(found.attributes(selected, "value"), [shown], "{page}");
+        assert!(found.attributes(".switcher option", "value").contains(&"b000".to_owned()));
+    }
+}
+
+fn forms_keep_their_branch_among_many_branches(forge: &Forge) {
+    let id = with_many_branches(forge, "ship");
+    let root = Browser::signed_in(forge, "root");
+    let settings = root.get("/root/ship/edit").page(200);
+    let selected = |select: &str| format!("{select} option[selected]");
+    assert_eq!(settings.attributes(&selected("#default_branch"), "value"), ["master"]);
+    let branches = settings.attributes("#default_branch option", "value");
+    assert_eq!(branches.len(), 206, "no tags");
+    let protected = root.get("/root/ship/protected_branches").page(200);
+    assert!(!protected.attributes("#branch option", "value").contains(&"v1".to_owned()));
+    let new = root.get("/root/ship/merge_requests/new").page(200);
+    assert_eq!(new.attributes(&selected("#target"), "value"), ["master"]);
+    assert_eq!(new.attributes("#source option", "value").len(), 206);
+    let fields = [("source_branch", "b000"), ("target_branch", "master"), ("title", "One")];
+    let made = forge.post(&format!("/projects/{id}/merge_requests")).token(ROOT);
+    made.form(&fields).send().expect(201);
+    let edit = root.get("/root/ship/merge_requests/1/edit").page(200);
+    assert_eq!(edit.attributes(&selected("#target_branch"), "value"), ["master"]);
+}
 
 fn branches_are_listed(forge: &Forge) {
     let (id, tree) = project(forge, "ship", "20");

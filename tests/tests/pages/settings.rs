@@ -81,6 +81,8 @@ fn an_import_shows_its_progress(forge: &Forge) {
     let bad = [("name", "copy"), ("import_url", "file:///etc/passwd")];
     let bad = root.post_from("/projects/new", "/projects/new", &bad).page(422);
     assert_eq!(bad.attributes("input#import_url", "aria-invalid"), ["true"]);
+    let lines = bad.all("[role=alert] li");
+    assert!(lines[0].starts_with("Git repository URL "), "{lines:?}");
     let fields = [("name", "copy"), ("import_url", "http://example.com/copy.git")];
     let made = root.post_from("/projects/new", "/projects/new", &fields);
     made.redirects(303, "/root/copy/import");

@@ -15,7 +15,6 @@ use hexforge_domain::policy::group::GroupAbility;
 use hexforge_domain::policy::merge_request::{MergeRequestAbility, RequestsAbility};
 use hexforge_domain::ports::store::{StoreError, Tx};
 use hexforge_domain::project::{Project, ProjectRef};
-use hexforge_domain::refs::Snapshot;
 use hexforge_domain::user::User;
 
 use super::closing;
@@ -30,6 +29,7 @@ use crate::issue::mentions::visible_tracker;
 use crate::issue::page::find_labels;
 use crate::note::subject::Subject;
 use crate::repository::open;
+use crate::repository::refs::branch_names;
 use crate::tracker_choices::TrackerChoices;
 use crate::view::merge_request::{self as view, MergeRequestView};
 use crate::view::project as project_view;
@@ -37,9 +37,6 @@ use crate::view::user::load_users;
 
 /// The maximum number of participants that a page shows.
 const MAX_PARTICIPANTS: u32 = 50;
-
-/// The maximum number of branches that a form offers.
-const MAX_BRANCHES: usize = 200;
 
 /// The filter and order of a list on a page.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -401,12 +398,6 @@ pub fn new_form(
     form.source_branches = branch_names(&*open::refs(app, source)?);
     form.target_branches = branch_names(&*open::refs(app, target)?);
     Ok(form)
-}
-
-fn branch_names(refs: &Snapshot) -> Vec<String> {
-    const BRANCHES: &str = "refs/heads/";
-    let names = refs.range(refs.folder(BRANCHES)).take(MAX_BRANCHES);
-    names.filter_map(|one| one.name.strip_prefix(BRANCHES)).map(str::to_owned).collect()
 }
 
 /// Returns what the form of the request with this number shows. The actor may change it.

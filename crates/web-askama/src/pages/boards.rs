@@ -49,6 +49,7 @@ struct Show {
     faults: Faults,
     may_move: bool,
     may_administer: bool,
+    may_delete_lists: bool,
     has_lists: bool,
 }
 
@@ -168,6 +169,7 @@ fn build(
         faults,
         may_move: project.may_track(TrackerAbility::AdministerIssues),
         may_administer: project.may_track(TrackerAbility::AdministerLists),
+        may_delete_lists: project.may_track(visit.ability_to_delete_lists()),
         has_lists: count > 0,
         frame,
     }
@@ -268,7 +270,7 @@ async fn move_list(visit: Visit) -> PageResult<HttpResponse> {
 async fn delete_list(visit: Visit) -> PageResult<HttpResponse> {
     let named = visit.project();
     let list = list_of(&visit)?;
-    let ability = TrackerAbility::AdministerLists;
+    let ability = visit.ability_to_delete_lists();
     visit
         .run_signed_in(move |app, who| board::delete_list(app, who.actor, &named, list, ability))
         .await?;

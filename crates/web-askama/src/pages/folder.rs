@@ -287,7 +287,7 @@ fn read(
             Err(_) => Err(missing()),
         };
     }
-    let branches = repository::branch_names(&at);
+    let branches = repository::ref_names(&at, &name);
     let is_branch = repository::has_branch(&at, &name);
     let base = format!("/{}", project.path());
     let folder = Folder {

@@ -395,6 +395,7 @@ async fn create(visit: Visit) -> PageResult<HttpResponse> {
         Err(faults) => {
             let (viewer, project) = runnable(&visit).await?;
             let status = StatusCode::UNPROCESSABLE_ENTITY;
+            let faults = faults.on_only_field("ref");
             Ok(show_form(&visit, &viewer, status, &project, faults))
         }
     }

@@ -235,7 +235,7 @@ fn read_tip(
         &at,
         repository::commits::CommitFilter { limit: 1, ..Default::default() },
     )?;
-    let branches = repository::branch_names(&at);
+    let branches = repository::ref_names(&at, &branch);
     let base = format!("/{}", project.path());
     let remote_images = app.settings.remote_images;
     let root = Folder { base: &base, revision: &branch, path: "", remote_images };

@@ -56,6 +56,6 @@ fn read(
     }
     let readable = repository::readable(app, viewer.actor(), client, named)?;
     let at = repository::revision_or_default(app, &readable, None)?;
-    let names = at.as_ref().map(repository::branch_names).unwrap_or_default();
+    let names = at.as_ref().map(|at| repository::ref_names(at, "")).unwrap_or_default();
     Ok(Some(Pushable { project, names }))
 }

@@ -256,11 +256,6 @@ async fn load_edit(visit: &Visit, iid: i64) -> PageResult<(Viewer, Loaded)> {
         .await
 }
 
-fn branch_choices(names: &[String], chosen: &str, default: Option<&str>) -> Vec<Choice> {
-    let chosen = if chosen.is_empty() { default.unwrap_or_default() } else { chosen };
-    names.iter().map(|name| Choice::new(name, name, name == chosen)).collect()
-}
-
 fn show(
     visit: &Visit,
     viewer: &Viewer,
@@ -285,21 +280,22 @@ fn show(
         (None, Some(_)) => StatusCode::UNPROCESSABLE_ENTITY,
         (None, None) => StatusCode::OK,
     };
-    let default = project
-        .placed
-        .project
-        .default_branch
-        .as_ref()
-        .map(hexforge_domain::branch::BranchName::as_str);
     let target_project = fields.target_project;
+    let is_target = |one: &&page::RequestTarget| Some(one.project.id.0) == target_project;
+    let target = form.targets.iter().find(is_target).map(|one| &one.project);
+    let default = target.unwrap_or(&project.placed.project).default_branch.as_ref();
+    let target_branch = match (fields.target_branch.as_str(), default) {
+        ("", Some(default)) => default.as_str(),
+        (chosen, _) => chosen,
+    };
     let project_choice = |target: &page::RequestTarget| {
         let id = target.project.id.0;
         Choice::new(id.to_string(), &target.path, Some(id) == target_project)
     };
     let projects: Vec<Choice> = form.targets.iter().map(project_choice).collect();
     let branches = is_new.then(|| Branches {
-        source: branch_choices(&form.source_branches, &fields.source_branch, None),
-        target: branch_choices(&form.target_branches, &fields.target_branch, default),
+        source: Choice::branches(&form.source_branches, &fields.source_branch),
+        target: Choice::branches(&form.target_branches, target_branch),
         projects: if projects.len() > 1 { projects } else { vec![] },
     });
     let own = form.view.as_ref().and_then(|view| view.milestone.as_ref());
@@ -331,7 +327,7 @@ fn show(
         FormChoices::new(&form.choices, fields.assignee, (fields.milestone, own), &fields.labels);
     let is_shown = !is_new || fields.has_branches();
     let page = FormPage {
-        targets: branch_choices(&form.target_branches, &fields.target_branch, None),
+        targets: Choice::branches(&form.target_branches, &fields.target_branch),
         frame,
         heading,
         base,

@@ -137,10 +137,8 @@ fn page(visit: &Visit, viewer: &Viewer, (project, names): Loaded, faulty: Faulty
         path: typed("path", row.path.as_str()),
         description: typed("description", stored_description),
         visibility: visibility_choices(level.or(Some(row.visibility.level().into()))),
-        branches: names
-            .into_iter()
-            .map(|name| Choice::new(name.as_str(), name.as_str(), name == default))
-            .collect(),
+        // An empty repository has no branch to choose.
+        branches: if names.is_empty() { vec![] } else { Choice::branches(&names, &default) },
         features: switches(&row.features),
         says_lfs: row.features.lfs.is_some(),
         is_owner: project.may(ProjectAbility::Own),

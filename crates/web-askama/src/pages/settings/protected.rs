@@ -100,14 +100,13 @@ fn page(
     let form = visit.form();
     let chosen = form.text("branch");
     let is_protected = |name: &str| protections.iter().any(|known| known.pattern == name);
-    let choice = |name: &String| Choice::new(name.as_str(), name.as_str(), name == chosen);
-    let open = names.iter().filter(|name| !is_protected(name));
+    let open: Vec<String> = names.into_iter().filter(|name| !is_protected(name)).collect();
     let level = |name: &str| form.given(name).unwrap_or("masters").to_owned();
     let page = ProtectedPage {
         frame: frame(visit, viewer, &project, "Protected branches"),
         base: format!("/{}", project.path()),
         faults,
-        branches: open.map(choice).collect(),
+        branches: Choice::branches(&open, chosen),
         merge: levels(&level("merge")),
         push: levels(&level("push")),
         rows: protections
