@@ -8,6 +8,8 @@ use actix_web::cookie::{Cookie, SameSite};
 use hexforge_domain::text::Secret;
 use hexforge_http_edge::session_cookie::{self, MAX_TOKEN};
 
+use crate::diff::Layout;
+
 /// The lifetime of the cookie of a session that is remembered. The row decides whether the session is valid.
 const REMEMBERED: CookieTime = CookieTime::days(14);
 
@@ -227,6 +229,13 @@ impl Jar {
         cookie
     }
 
+    /// The cookie of the layout of changes.
+    pub(crate) fn new_layout(self, layout: Layout) -> Cookie<'static> {
+        let mut cookie = self.cookie(LAYOUT_NAME, layout.word().to_owned());
+        cookie.set_max_age(PREFERENCE);
+        cookie
+    }
+
     /// A short-lived cookie that only the addresses below a path get.
     pub(crate) fn at_path(
         self,
@@ -256,6 +265,7 @@ impl Jar {
 
 const NOTICE_NAME: &str = "hexforge_notice";
 const SCHEME_NAME: &str = "hexforge_color_scheme";
+const LAYOUT_NAME: &str = "hexforge_diff_view";
 const SHORTCUTS_NAME: &str = "hexforge_shortcuts";
 
 /// The value of the cookie of keyboard shortcuts that are switched off.
@@ -265,6 +275,12 @@ const OFF: &str = "off";
 pub(crate) fn scheme(request: &HttpRequest) -> Scheme {
     let cookie = request.cookie(SCHEME_NAME);
     cookie.and_then(|cookie| Scheme::parse(cookie.value())).unwrap_or_default()
+}
+
+/// The layout of changes that the visitor prefers.
+pub(crate) fn layout(request: &HttpRequest) -> Layout {
+    let cookie = request.cookie(LAYOUT_NAME);
+    cookie.and_then(|cookie| Layout::parse(cookie.value())).unwrap_or_default()
 }
 
 /// Whether the visitor uses keyboard shortcuts.

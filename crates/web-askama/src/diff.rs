@@ -51,6 +51,8 @@ const TIME_FOR_WORDS: Duration = Duration::from_millis(100);
 /// How a diff is shown, as the address of the page says.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct DiffOptions {
+    /// The layout that the visitor prefers. It applies without the parameter `view`.
+    preferred: Layout,
     layout: Layout,
     ignores_white_space: bool,
     /// The path of the only file that is shown.
@@ -74,10 +76,28 @@ pub(crate) struct DiffOptions {
 }
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-enum Layout {
+pub(crate) enum Layout {
     #[default]
     Unified,
     SideBySide,
+}
+
+impl Layout {
+    /// Both, with the words of the parameter `view` and the names that a visitor sees.
+    pub(crate) const ALL: [(Layout, &str, &str); 2] =
+        [(Layout::Unified, "inline", "Unified"), (Layout::SideBySide, "parallel", "Side by side")];
+
+    /// The word of the layout in addresses and cookies.
+    pub(crate) fn word(self) -> &'static str {
+        match self {
+            Layout::Unified => "inline",
+            Layout::SideBySide => "parallel",
+        }
+    }
+
+    pub(crate) fn parse(word: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|(_, known, _)| *known == word).map(|(layout, _, _)| layout)
+    }
 }
 
 impl DiffOptions {
@@ -86,10 +106,8 @@ impl DiffOptions {
         let is_option = |name: &str| matches!(name, "view" | "w" | "file" | "lines" | "wrap");
         let others = visit.query_pairs().filter(|(name, _)| !is_option(name));
         Self {
-            layout: match visit.query("view") {
-                Some("parallel") => Layout::SideBySide,
-                _ => Layout::Unified,
-            },
+            layout: visit.query("view").and_then(Layout::parse).unwrap_or(visit.layout()),
+            preferred: visit.layout(),
             ignores_white_space: visit.query("w") == Some("1"),
             file: visit.query("file").map(str::to_owned),
             between: expand::ranges(visit.query_all("lines")),
@@ -161,7 +179,7 @@ impl DiffOptions {
         let of_file = of_file.iter().map(|lines| ("lines", lines.as_str()));
         let others = self.others.iter().map(|(name, value)| (name.as_str(), value.as_str()));
         let options = [
-            (layout == Layout::SideBySide).then_some(("view", "parallel")),
+            (layout != self.preferred).then_some(("view", layout.word())),
             ignores_white_space.then_some(("w", "1")),
             self.wraps.then_some(("wrap", "1")),
             file.map(|file| ("file", file)),

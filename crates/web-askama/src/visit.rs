@@ -24,6 +24,7 @@ use hexforge_http_edge::{Edge, slashes};
 
 use crate::address;
 use crate::cookies::{self, Jar, Notice, Scheme};
+use crate::diff::Layout;
 use crate::error::PageError;
 use crate::forms::{self, Form};
 use crate::render;
@@ -119,9 +120,11 @@ impl Visit {
         !self.0.request.method().is_safe()
     }
 
-    /// Redirects to the same address without a slash at its end, if it has one.
+    /// Redirects to the same address without a slash at its end, if it has one. A feed requested with a token is
+    /// answered directly: answers never contain a token, so a redirect would lose it.
     pub(crate) fn without_trailing_slash(&self) -> Option<HttpResponse> {
-        if self.changes_things() || !slashes::ended_in_one(&self.0.request) {
+        let has_token = self.0.feed_token.is_some() && self.0.request.path().ends_with(".atom");
+        if self.changes_things() || !slashes::ended_in_one(&self.0.request) || has_token {
             return None;
         }
         render::moved(&self.path_and_query()).ok()
@@ -227,6 +230,11 @@ impl Visit {
     /// The color scheme that the visitor chose.
     pub(crate) fn scheme(&self) -> Scheme {
         cookies::scheme(&self.0.request)
+    }
+
+    /// The layout of changes that the visitor prefers.
+    pub(crate) fn layout(&self) -> Layout {
+        cookies::layout(&self.0.request)
     }
 
     /// Whether the visitor uses keyboard shortcuts.

@@ -2,7 +2,7 @@
 
 use hexforge_tests::{Forge, on_every_store};
 
-use super::support::{Browser, Page, project};
+use super::support::{Browser, Page, project, user};
 
 on_every_store!(
     a_commit_has_its_links_and_refs,
@@ -10,6 +10,7 @@ on_every_store!(
     lines_around_hunks_are_shown_by_links,
     long_diffs_are_folded,
     diffs_are_available_as_text,
+    the_layout_of_changes_is_a_preference,
 );
 
 fn a_commit_has_its_links_and_refs(forge: &Forge) {
@@ -173,4 +174,30 @@ fn diffs_are_available_as_text(forge: &Forge) {
         tree.git(&["reset", "-q", "--hard"]);
     }
     assert_eq!(browser.get("/root/ship/commit/nope.diff").0.status, 404);
+}
+
+fn the_layout_of_changes_is_a_preference(forge: &Forge) {
+    let (_, tree) = project(forge, "ship", "20");
+    let commit = tree.git(&["rev-parse", "HEAD"]);
+    user(forge, "ada");
+    let (ada, settings) = (Browser::signed_in(forge, "ada"), "/profile/preferences");
+    let address = format!("/root/ship/commit/{commit}");
+    let other = |address: &str| {
+        let page = ada.get(address).page(200);
+        let links = page.all("main .bar a").into_iter().zip(page.attributes("main .bar a", "href"));
+        let is_layout = |(name, _): &(String, String)| name == "Unified" || name == "Side by side";
+        links.filter(is_layout).collect::<Vec<_>>()
+    };
+    let link = |name: &str, query: &str| vec![(name.to_owned(), format!("{address}{query}"))];
+    assert_eq!(other(&address), link("Side by side", "?view=parallel"));
+    let tag = ada.get(&address).0.header("ETag").map(str::to_owned);
+    assert_eq!(ada.get(settings).page(200).all("#diff_view option[selected]"), ["Unified"]);
+    ada.post_from(settings, settings, &[("diff_view", "parallel")]).redirects(303, settings);
+    assert_eq!(ada.get(settings).page(200).all("#diff_view option[selected]"), ["Side by side"]);
+    assert_eq!(other(&address), link("Unified", "?view=inline"));
+    assert_ne!(ada.get(&address).0.header("ETag").map(str::to_owned), tag);
+    assert_eq!(other(&format!("{address}?view=inline")), link("Side by side", ""));
+    assert_eq!(other(&format!("{address}?view=other")), link("Unified", "?view=inline"));
+    ada.post_from(settings, settings, &[("diff_view", "<b>")]).redirects(303, settings);
+    assert_eq!(other(&address), link("Side by side", "?view=parallel"));
 }

@@ -137,7 +137,8 @@ fn tokens_are_written_into_no_answer(forge: &Forge) {
         ("/root/ship/issues.atom?state=opened&private%5Ftoken=", 200),
         ("/root/missing.atom?private_token=", 404),
         ("/dashboard/activity?page=1&private_token=", 302),
-        ("/root/ship/issues.atom/?private_token=", 301),
+        ("/root/ship/issues.atom/?private_token=", 200),
+        ("/root/ship/issues/?private_token=", 301),
     ] {
         let answer = stranger.get(&format!("{address}{ROOT}")).0;
         assert_eq!(answer.status, status, "{address}");

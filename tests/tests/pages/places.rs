@@ -115,7 +115,16 @@ fn pages_of_commits_are_sent_once(forge: &Forge) {
     let commit = tree.git(&["rev-parse", "HEAD"]);
     user(forge, "ada");
     let (stranger, ada) = (Browser::stranger(forge), Browser::signed_in(forge, "ada"));
-    for page in ["tree/ID", "blob/ID/src/a/main.rs", "commits/ID", "commit/ID"] {
+    for page in [
+        "tree/ID",
+        "blob/ID/src/a/main.rs",
+        "blame/ID/src/a/main.rs",
+        "commits/ID",
+        "commit/ID",
+        "find_file/ID?search=main",
+        "network/ID",
+        "compare/ID...ID",
+    ] {
         let address = format!("/root/ship/{}", page.replace("ID", &commit));
         let ask = |browser: &Browser<'_>, tag: &str| {
             browser.send(forge.page("GET", &address).header("If-None-Match", tag)).0

@@ -7,12 +7,14 @@ use hexforge_domain::Timestamp;
 use hexforge_domain::ci::status::Status;
 use hexforge_domain::commit::{Commit, ObjectId};
 use hexforge_domain::id::ProjectId;
+use hexforge_domain::policy::ci::CiAbility;
 use hexforge_domain::ports::git::GitError;
 use hexforge_domain::repository::{CommitStats, Comparison, FileDiff, LogQuery};
 
 use super::{Readable, Revision};
 use crate::app::App;
 use crate::error::{Error, Refusal};
+use crate::project::page::ProjectPage;
 
 /// A commit with its statistics and the status of its pipelines.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -75,15 +77,16 @@ pub(crate) fn status_of(
     Ok(Status::of_pipelines(&statuses))
 }
 
-/// Returns the statuses of those commits of a project that have pipelines. It takes one query.
+/// Returns the statuses of those commits of a project that have pipelines which the actor may see. It takes one query.
 pub fn statuses(
     app: &App,
-    project: ProjectId,
+    page: &ProjectPage,
     commits: &[ObjectId],
 ) -> Result<HashMap<ObjectId, Status>, Error> {
-    if commits.is_empty() {
+    if commits.is_empty() || !page.may_build(CiAbility::ReadPipelines) {
         return Ok(HashMap::new());
     }
+    let project = page.placed.project.id;
     let found = app.store.read_autocommit(|tx| tx.pipelines().of_commits(project, commits))?;
     let mut of_commit: HashMap<ObjectId, Vec<Status>> = HashMap::new();
     for pipeline in found {

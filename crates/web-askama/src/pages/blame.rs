@@ -2,11 +2,14 @@
 
 use actix_web::HttpResponse;
 use askama::Template;
+use hexforge_application::app::App;
 use hexforge_application::error::Error;
 use hexforge_application::repository::ref_path::Located;
 use hexforge_application::repository::{self, browse};
 use hexforge_domain::repository::BLAME_LINES;
+use hexforge_http_edge::conditional::ETag;
 
+use super::conditions::{self, Conditions};
 use super::file::{Address, Crumb, MAX_FILE, Place, crumbs, find_place, joined, run_at};
 use super::project::{CommitLine, frame_of, missing, other_spelling};
 use super::raw::{HEAD, is_binary};
@@ -15,7 +18,14 @@ use crate::error::PageResult;
 use crate::frame::{Frame, Pager};
 use crate::render;
 use crate::visible;
-use crate::visit::Visit;
+use crate::visit::{Viewer, Visit};
+
+/// What is read before the long work.
+enum Found {
+    /// The file, whether it is binary, and the tag of the page.
+    File(Box<(Place, bool, Option<ETag>)>),
+    Unchanged(Option<ETag>),
+}
 
 /// Lines that one commit wrote.
 struct Run {
@@ -45,15 +55,24 @@ pub(super) async fn show(visit: Visit) -> PageResult<HttpResponse> {
     let page = visit.page();
     let number = page.offset() / page.limit().unwrap_or(1);
     let first = u32::try_from(number).unwrap_or(u32::MAX).saturating_mul(BLAME_LINES);
-    let (viewer, (Place { project, located }, is_binary)) = run_at(&visit, move |app, viewer| {
-        let found = find_place(app, viewer.actor(), &place)?;
+    let conditions = Conditions::of(&visit);
+    let find = move |app: &App, viewer: &Viewer| {
+        let place = find_place(app, viewer.actor(), &place)?;
+        let Located { at, name, path } = &place.located;
+        let tag = conditions.tag(app, viewer, &place.project, name, at.commit());
+        if conditions.has(tag.as_ref()) {
+            return Ok(Found::Unchanged(tag));
+        }
         // Says so before the long work if there is no such file.
-        match repository::head_at(&found.located.at, &found.located.path, HEAD)? {
-            Some(head) => Ok((found, is_binary(&head))),
+        match repository::head_at(at, path, HEAD)? {
+            Some(head) => Ok(Found::File(Box::new((place, is_binary(&head), tag)))),
             None => Err(missing()),
         }
-    })
-    .await?;
+    };
+    let (viewer, (Place { project, located }, is_binary, tag)) = match run_at(&visit, find).await? {
+        (viewer, Found::File(file)) => (viewer, *file),
+        (_, Found::Unchanged(tag)) => return Ok(conditions::unchanged(tag)),
+    };
     if let Some(redirect) = other_spelling(&visit, &project) {
         return Ok(redirect);
     }
@@ -102,5 +121,5 @@ pub(super) async fn show(visit: Visit) -> PageResult<HttpResponse> {
         frame,
         base,
     };
-    render::page(&visit, &viewer, &page)
+    Ok(conditions::tagged(render::page(&visit, &viewer, &page)?, tag))
 }

@@ -10,10 +10,13 @@ use hexforge_application::error::Error;
 use hexforge_application::project::page::{self as project_page, ProjectPage};
 use hexforge_application::repository::ref_path::{self, Located};
 use hexforge_application::repository::{self, Readable, Revision, browse};
-use hexforge_domain::commit::Commit;
+use hexforge_domain::commit::{Commit, ObjectId};
 use hexforge_domain::policy::merge_request::RequestsAbility;
 use hexforge_domain::policy::project::ProjectAbility;
+use hexforge_http_edge::conditional::ETag;
 
+use super::conditions::{self, Conditions};
+use super::history::shows_pipelines;
 use super::project::{self, CommitLine, Statuses, frame_of, missing, other_spelling};
 use crate::address;
 use crate::diff::{DiffHtml, DiffOptions, DiffView};
@@ -113,11 +116,32 @@ struct Found {
     names: Vec<String>,
 }
 
+impl Found {
+    fn ends(&self) -> Option<[ObjectId; 2]> {
+        Some([self.from.as_ref()?.commit(), self.to.as_ref()?.commit()])
+    }
+}
+
+/// The tag of a comparison of two commits. The page also shows the names of branches, and states of pipelines.
+fn tag_of(
+    conditions: &Conditions,
+    (app, viewer): (&App, &Viewer),
+    (project, range, names): (&ProjectPage, &Range, &[String]),
+    [from, to]: [ObjectId; 2],
+    states: &str,
+) -> Option<ETag> {
+    let ends = [(range.from.as_str(), from), (range.to.as_str(), to)];
+    let others = format!("{}\n{states}", names.join("\n"));
+    conditions.tag_of_two(app, viewer, project, ends, others.as_bytes())
+}
+
 async fn show(visit: Visit) -> PageResult<HttpResponse> {
     let (named, client) = (visit.project(), visit.address());
     let range = Range::parse(&visit.param("rest"));
     let wanted = range.clone();
-    let (viewer, found) = visit
+    let conditions = Conditions::of(&visit);
+    let known = conditions.clone();
+    let (viewer, (found, is_known)) = visit
         .run(move |app, viewer| {
             let project = project_page::get(app, viewer.actor(), &named)?;
             let readable = repository::readable(app, viewer.actor(), client, &named)?;
@@ -126,14 +150,26 @@ async fn show(visit: Visit) -> PageResult<HttpResponse> {
             let to = revision(app, &readable, &range.to)?;
             let at = from.as_ref().or(to.as_ref());
             let names = at.map(repository::branch_names).unwrap_or_default();
-            Ok(Found { project, from, to, names })
+            let found = Found { project, from, to, names };
+            let tag = match shows_pipelines(&found.project) {
+                true => None,
+                false => found.ends().and_then(|ends| {
+                    let shown = (&found.project, range, found.names.as_slice());
+                    tag_of(&known, (app, viewer), shown, ends, "")
+                }),
+            };
+            let is_known = known.has(tag.as_ref());
+            Ok((found, is_known.then_some(tag)))
         })
         .await?;
+    if let Some(tag) = is_known {
+        return Ok(conditions::unchanged(tag));
+    }
     if let Some(redirect) = other_spelling(&visit, &found.project) {
         return Ok(redirect);
     }
     let Some(range) = range else { return Err(visit.not_found().await) };
-    show_range(&visit, &viewer, found, range).await
+    show_range(&visit, &viewer, found, range, &conditions).await
 }
 
 /// Finds a revision. A branch wins over a tag of the same name.
@@ -147,7 +183,9 @@ async fn show_range(
     viewer: &Viewer,
     found: Found,
     range: Range,
+    conditions: &Conditions,
 ) -> PageResult<HttpResponse> {
+    let ends = found.ends();
     let Found { project, from, to, names } = found;
     let base = format!("/{}", project.path());
     let missing = [(&from, &range.from), (&to, &range.to)];
@@ -162,24 +200,36 @@ async fn show_range(
         (Some(from), Some(to)) => {
             let options = DiffOptions::of(visit).with_files_at(&base, to.commit());
             let since_merge_base = range.since_merge_base;
-            let app = visit.shared_app();
+            let (app, of_project) = (visit.shared_app(), project.clone());
             let work = move || {
                 let options =
                     options.with_content(|path, max| repository::head_at(&to, path, max))?;
                 let compared = compare(&from, &to, since_merge_base, &options)?;
-                let statuses = project::statuses(&app, &project, &compared.commits)?;
+                let statuses = project::statuses(&app, &of_project, &compared.commits)?;
                 Ok::<_, Error>((compared, statuses))
             };
             let (compared, statuses) =
                 visit.run_costly(|limiter| &limiter.comparisons, viewer, work).await?;
-            Some(compared.shown(&frame, create, &statuses))
+            let states = compared.commits.iter().map(|commit| statuses.get(&commit.id));
+            let states = match shows_pipelines(&project) {
+                true => format!("{:?}", states.collect::<Vec<_>>()),
+                false => String::new(),
+            };
+            let shown = (&project, &range, names.as_slice());
+            let tag = ends
+                .and_then(|ends| tag_of(conditions, (visit.app(), viewer), shown, ends, &states));
+            if conditions.has(tag.as_ref()) {
+                return Ok(conditions::unchanged(tag));
+            }
+            Some((compared.shown(&frame, create, &statuses), tag))
         }
         _ => None,
     };
+    let (result, tag) = result.unzip();
     let status = if result.is_some() { StatusCode::OK } else { StatusCode::NOT_FOUND };
     let Range { from, to, .. } = range;
     let page = ComparePage { frame, base, from, to, names, alert, result };
-    Ok(render::page_with(status, visit, viewer, &page))
+    Ok(conditions::tagged(render::page_with(status, visit, viewer, &page), tag.flatten()))
 }
 
 /// The address of the form for a merge request, if both revisions are branches and the visitor may create one.

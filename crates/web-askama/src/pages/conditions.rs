@@ -7,6 +7,7 @@ use hexforge_application::project::page::ProjectPage;
 use hexforge_domain::commit::ObjectId;
 use hexforge_http_edge::conditional::{ETag, IfNoneMatch};
 
+use crate::diff::Layout;
 use crate::visit::{Viewer, Visit};
 
 /// What a page depends on beside the commit, and the states that the browser has.
@@ -16,6 +17,7 @@ pub(super) struct Conditions {
     address: String,
     scheme: &'static str,
     has_shortcuts: bool,
+    layout: Layout,
     /// The forms of a page belong to a session.
     session: String,
     /// A message is shown once.
@@ -29,6 +31,7 @@ impl Conditions {
             address: visit.path_and_query(),
             scheme: visit.scheme().as_str(),
             has_shortcuts: visit.has_shortcuts(),
+            layout: visit.layout(),
             session: visit.session_token().map_or("", |token| token.reveal()).to_owned(),
             has_notice: visit.notice().is_some(),
         }
@@ -47,6 +50,22 @@ impl Conditions {
         self.tag_with(app, viewer, project, (name, commit), b"")
     }
 
+    /// Like [`tag_with`](Self::tag_with), for a page of two commits.
+    pub(super) fn tag_of_two(
+        &self,
+        app: &App,
+        viewer: &Viewer,
+        project: &ProjectPage,
+        [one, two]: [(&str, ObjectId); 2],
+        others: &[u8],
+    ) -> Option<ETag> {
+        if ObjectId::parse(one.0) != Some(one.1) {
+            return None;
+        }
+        let others = [one.1.as_bytes(), others].concat();
+        self.tag_with(app, viewer, project, two, &others)
+    }
+
     /// Like [`tag`](Self::tag), for a page that also shows something that changes.
     pub(super) fn tag_with(
         &self,
@@ -61,16 +80,21 @@ impl Conditions {
         }
         let visitor = viewer.signed_in().map(|signed_in| (&signed_in.actor, &signed_in.user));
         let rights = format!("{project:?} {visitor:?}");
-        let messages = app.broadcasts.texts(app.clock.now()).join("\n");
+        let now = app.clock.now();
+        let messages = app.broadcasts.texts(now).join("\n");
+        // Pages say how long ago something was.
+        let hour = now.timestamp().div_euclid(3600);
         Some(ETag::strong(&[
             env!("CARGO_PKG_VERSION").as_bytes(),
             commit.to_string().as_bytes(),
             self.address.as_bytes(),
             self.scheme.as_bytes(),
             &[u8::from(self.has_shortcuts)],
+            self.layout.word().as_bytes(),
             self.session.as_bytes(),
             rights.as_bytes(),
             messages.as_bytes(),
+            &hour.to_be_bytes(),
             others,
         ]))
     }

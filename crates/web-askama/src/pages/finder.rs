@@ -10,6 +10,7 @@ use hexforge_domain::repository::FilePaths;
 use hexforge_domain::repository::path::shown;
 use hexforge_http_edge::conditional::ETag;
 
+use super::conditions::{self, Conditions};
 use super::file::{Address, Place, find_place, run_at};
 use super::project::{frame_of, missing, other_spelling};
 use crate::address;
@@ -59,6 +60,11 @@ pub(super) async fn page(visit: Visit) -> PageResult<HttpResponse> {
         return Ok(redirect);
     }
     let Located { at, name, .. } = located;
+    let conditions = Conditions::of(&visit);
+    let tag = conditions.tag(visit.app(), &viewer, &project, &name, at.commit());
+    if conditions.has(tag.as_ref()) {
+        return Ok(conditions::unchanged(tag));
+    }
     let found = list(&visit, &viewer, at).await?;
     let search = visit.query("search").unwrap_or_default().to_owned();
     let base = format!("/{}", project.path());
@@ -80,7 +86,7 @@ pub(super) async fn page(visit: Visit) -> PageResult<HttpResponse> {
         search,
         rows,
     };
-    render::page(&visit, &viewer, &page)
+    Ok(conditions::tagged(render::page(&visit, &viewer, &page)?, tag))
 }
 
 /// All paths as JSON, for scripts.

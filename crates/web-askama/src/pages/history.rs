@@ -145,7 +145,7 @@ pub(super) async fn commits(visit: Visit) -> PageResult<HttpResponse> {
 }
 
 /// Whether the list shows the statuses of pipelines.
-fn shows_pipelines(project: &ProjectPage) -> bool {
+pub(super) fn shows_pipelines(project: &ProjectPage) -> bool {
     project.may_build(CiAbility::ReadPipelines)
 }
 

@@ -8,6 +8,7 @@ use hexforge_application::repository::ref_path::Located;
 use hexforge_domain::commit::{Commit, ObjectId};
 use hexforge_domain::limiter::PermitPool;
 
+use super::conditions::{self, Conditions};
 use super::file::{Address, Place, find_place, run_at};
 use super::project::{CommitLine, frame_of, missing, other_spelling};
 use crate::error::{PageError, PageResult};
@@ -61,8 +62,19 @@ pub(super) async fn show(visit: Visit) -> PageResult<HttpResponse> {
     let place = Address::of(&visit);
     let page = visit.page();
     let skip = (page.offset() / page.limit().unwrap_or(1)).saturating_mul(COMMITS as u64);
-    let (viewer, Place { project, located }) =
-        run_at(&visit, move |app, viewer| find_place(app, viewer.actor(), &place)).await?;
+    let conditions = Conditions::of(&visit);
+    let (viewer, (Place { project, located }, tag, is_known)) =
+        run_at(&visit, move |app, viewer| {
+            let place = find_place(app, viewer.actor(), &place)?;
+            let Located { at, name, .. } = &place.located;
+            let tag = conditions.tag(app, viewer, &place.project, name, at.commit());
+            let is_known = conditions.has(tag.as_ref());
+            Ok((place, tag, is_known))
+        })
+        .await?;
+    if is_known {
+        return Ok(conditions::unchanged(tag));
+    }
     if let Some(redirect) = other_spelling(&visit, &project) {
         return Ok(redirect);
     }
@@ -84,7 +96,7 @@ pub(super) async fn show(visit: Visit) -> PageResult<HttpResponse> {
         pager: Pager::uncounted(&visit, has_more),
         frame,
     };
-    render::page(&visit, &viewer, &page)
+    Ok(conditions::tagged(render::page(&visit, &viewer, &page)?, tag))
 }
 
 impl Graph {

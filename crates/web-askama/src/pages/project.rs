@@ -97,11 +97,8 @@ pub(super) fn statuses<'a>(
     project: &ProjectPage,
     commits: impl IntoIterator<Item = &'a Commit>,
 ) -> Result<Statuses, Error> {
-    if !project.may_build(CiAbility::ReadPipelines) {
-        return Ok(Statuses::new());
-    }
     let ids: Vec<ObjectId> = commits.into_iter().map(|commit| commit.id).collect();
-    commits::statuses(app, project.placed.project.id, &ids)
+    commits::statuses(app, project, &ids)
 }
 
 impl CommitLine {

@@ -9,6 +9,7 @@ use hexforge_domain::text::ShortText;
 use hexforge_domain::user::User;
 
 use crate::cookies::{Notice, Scheme};
+use crate::diff::Layout;
 use crate::error::PageResult;
 use crate::faults::Faults;
 use crate::forms::{Choice, Form};
@@ -159,6 +160,7 @@ struct PreferencesPage {
     frame: Frame,
     faults: Faults,
     colors: Vec<Choice>,
+    layouts: Vec<Choice>,
     has_shortcuts: bool,
 }
 
@@ -170,6 +172,9 @@ async fn preferences(visit: Visit) -> PageResult<HttpResponse> {
         frame: Frame::new(&visit, &viewer, "Preferences"),
         faults: Faults::default(),
         colors: Scheme::ALL.map(choice).into(),
+        layouts: Layout::ALL
+            .map(|(layout, word, label)| Choice::new(word, label, layout == visit.layout()))
+            .into(),
         has_shortcuts: visit.has_shortcuts(),
     };
     render::page(&visit, &viewer, &page)
@@ -180,7 +185,10 @@ async fn change_preferences(visit: Visit) -> PageResult<HttpResponse> {
     let scheme = Scheme::parse(visit.form().text("colors")).unwrap_or_default();
     let mut response = render::see_other_with(&visit, PREFERENCES, Notice::Saved);
     let has_shortcuts = visit.form().given("shortcuts").is_some();
-    for cookie in [visit.jar().new_scheme(scheme), visit.jar().new_shortcuts(has_shortcuts)] {
+    let layout = Layout::parse(visit.form().text("diff_view")).unwrap_or_default();
+    let jar = visit.jar();
+    for cookie in [jar.new_scheme(scheme), jar.new_layout(layout), jar.new_shortcuts(has_shortcuts)]
+    {
         // A cookie of fixed characters is always a valid header.
         let _ = response.add_cookie(&cookie);
     }
