@@ -1,11 +1,12 @@
 //! Code as rows of a table, with its syntax highlighted.
 //!
 //! The work for one file is bounded: a number of lines, a length of lines and a time, after which the rest is plain. At
-//! most two files are highlighted at once, because the expressions of each language take much memory.
+//! most two files are highlighted at once, because the expressions of each language take much memory. The first files of
+//! a language have more time, because their expressions are compiled when they are first used.
 
 use std::collections::HashMap;
 use std::fmt::{self, Write as _};
-use std::sync::LazyLock;
+use std::sync::{LazyLock, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use askama::FastWritable;
@@ -24,6 +25,12 @@ const MAX_LENGTH: usize = 1_000;
 
 /// The time for one file, after which its lines stay plain.
 const TIME: Duration = Duration::from_millis(150);
+
+/// The time that one file has beyond [`TIME`] while expressions of its language are not compiled yet.
+const EXTRA_TIME: Duration = Duration::from_millis(1_500);
+
+/// The time that the files of one language have beyond [`TIME`] in this process, all together.
+const COMPILE_TIME: Duration = Duration::from_secs(6);
 
 /// The time that a file waits until it may be highlighted. After that it is shown without.
 const WAIT: Duration = Duration::from_millis(300);
@@ -54,6 +61,8 @@ pub(crate) struct CodeHtml {
     pub(crate) shown: usize,
     /// Whether some of its characters change the direction of text.
     pub(crate) has_hidden: bool,
+    /// Whether the time ended before the expressions of the language were compiled. The next attempt gets further.
+    pub(crate) is_unfinished: bool,
 }
 
 impl CodeHtml {
@@ -89,10 +98,27 @@ pub(crate) fn language(name: &str, text: &str) -> Option<&'static SyntaxReferenc
         .filter(|found| found.name != "Plain Text")
 }
 
+/// The time that files took beyond [`TIME`], by the name of their language.
+static COMPILE_TIMES: LazyLock<Mutex<HashMap<&'static str, Duration>>> =
+    LazyLock::new(Mutex::default);
+
+/// Adds to the time that the files of a language took beyond [`TIME`]. Returns what is left of [`COMPILE_TIME`].
+fn spend_compile_time(language: &'static str, spent: Duration) -> Duration {
+    // A map of numbers is never half changed.
+    let mut times = COMPILE_TIMES.lock().unwrap_or_else(PoisonError::into_inner);
+    let total = times.entry(language).or_default();
+    *total = total.saturating_add(spent);
+    COMPILE_TIME.saturating_sub(*total)
+}
+
 /// The rows of a file. Without a place, they are plain.
 pub(crate) fn rows(name: &str, text: &str, place: Option<Place>) -> CodeHtml {
     let found = place.as_ref().and_then(|_| language(name, text));
-    let mut painter = found.map(|language| Painter::new(language, Instant::now() + TIME));
+    let started = Instant::now();
+    let left =
+        found.map_or(Duration::ZERO, |language| spend_compile_time(&language.name, Duration::ZERO));
+    let deadline = started + TIME + left.min(EXTRA_TIME);
+    let mut painter = found.map(|language| Painter::new(language, deadline));
     let mut html = String::with_capacity(text.len() * 3);
     let (mut lines, mut shown) = (0, 0);
     for line in text.split_inclusive('\n') {
@@ -114,7 +140,11 @@ pub(crate) fn rows(name: &str, text: &str, place: Option<Place>) -> CodeHtml {
         }
         html.push_str("</td></tr>\n");
     }
-    CodeHtml { html, lines, shown, has_hidden: visible::has_hidden(text) }
+    if let Some(language) = found {
+        spend_compile_time(&language.name, started.elapsed().saturating_sub(TIME));
+    }
+    let is_unfinished = !left.is_zero() && painter.is_none() && Instant::now() >= deadline;
+    CodeHtml { html, lines, shown, has_hidden: visible::has_hidden(text), is_unfinished }
 }
 
 fn plain(line: &str, html: &mut String) {
@@ -265,6 +295,25 @@ mod tests {
         classes.sort_unstable();
         classes.dedup();
         assert!(classes.len() <= 14, "{classes:?}");
+    }
+
+    #[test]
+    fn files_of_a_language_share_the_time_for_compiling_it() {
+        let half = COMPILE_TIME / 2;
+        assert_eq!(spend_compile_time("A", Duration::ZERO), COMPILE_TIME);
+        assert_eq!(spend_compile_time("A", half), half);
+        assert_eq!(spend_compile_time("A", COMPILE_TIME), Duration::ZERO);
+        assert_eq!(spend_compile_time("A", Duration::MAX), Duration::ZERO);
+        assert_eq!(spend_compile_time("B", Duration::ZERO), COMPILE_TIME);
+    }
+
+    #[test]
+    fn short_files_are_highlighted_to_their_end() {
+        let text = "export interface Load { name?: string }\nconst x = `a-${1}`;\nreturn \"z\";\n";
+        // Compiling the expressions of this language takes seconds in a debug build.
+        let is_whole =
+            |html: String| html.matches("<span").count() >= 3 && html.contains("z&#34;</span>");
+        assert!((0..100).any(|_| is_whole(highlighted("a.ts", text))));
     }
 
     #[test]

@@ -11,7 +11,8 @@ use std::sync::LazyLock;
 use ammonia::Builder;
 use askama::FastWritable;
 use askama::filters::HtmlSafe;
-use comrak::Options;
+use comrak::nodes::{NodeShortCode, NodeValue};
+use comrak::{Arena, Node, Options};
 
 use links::Rules;
 pub(crate) use links::{FOREIGN, Place};
@@ -66,6 +67,11 @@ pub(crate) fn render_comment(
     render_with(text, &rules, link)
 }
 
+/// The character of an emoji, by a name that GitHub publishes, such as `tada`.
+pub(crate) fn emoji(name: &str) -> Option<String> {
+    NodeShortCode::resolve(name).map(|found| found.emoji)
+}
+
 /// Cleans HTML that has links to things of this service and is not markdown, such as the message of a commit.
 pub(crate) fn clean(html: &str) -> CleanHtml {
     CleanHtml(CLEANER.clean(html).to_string())
@@ -77,9 +83,47 @@ fn render_with(
     change: impl FnOnce(String) -> String,
 ) -> Option<CleanHtml> {
     let options = if rules.has_anchors { &WITH_ANCHORS } else { &WITHOUT_ANCHORS };
-    let balanced = balanced::balance(&comrak::markdown_to_html(text, options), rules)?;
+    let balanced = balanced::balance(&html_of(text, options), rules)?;
     let cleaner = if rules.remote_images { &OPEN_CLEANER } else { &CLEANER };
     Some(CleanHtml(cleaner.clean(&change(balanced)).to_string()))
+}
+
+/// Renders markdown, with raw HTML as it was written. Shortcodes become emoji, except in code and inside of words.
+fn html_of(text: &str, options: &Options<'_>) -> String {
+    let arena = Arena::new();
+    let root = comrak::parse_document(&arena, text, options);
+    // The parser knows the code of markdown, but not the elements of raw HTML.
+    let mut is_raw_code = false;
+    for node in root.descendants() {
+        let written = match &node.data().value {
+            NodeValue::HtmlInline(tag) => {
+                is_raw_code = match is_raw_code {
+                    true => !tag.starts_with("</code"),
+                    false => tag.starts_with("<code"),
+                };
+                continue;
+            }
+            NodeValue::ShortCode(found) if is_raw_code || is_inside_word(node) => {
+                format!(":{}:", found.code)
+            }
+            _ => continue,
+        };
+        node.data_mut().value = NodeValue::Text(written.into());
+    }
+    let mut html = String::with_capacity(text.len() * 5 / 4);
+    comrak::format_html(root, options, &mut html).expect("a `String` accepts all text");
+    html
+}
+
+/// Returns whether a letter, a digit or a colon is next to a shortcode, as in `root:x:0` or `a::on::b`. Scripts that do
+/// not separate words by spaces do not count.
+fn is_inside_word(shortcode: Node<'_>) -> bool {
+    let is_word = |c: Option<char>| c.is_some_and(|c| c.is_ascii_alphanumeric() || c == ':');
+    let before = shortcode.previous_sibling();
+    let before = before.and_then(|node| node.data().value.text()?.chars().next_back());
+    let after = shortcode.next_sibling();
+    let after = after.and_then(|node| node.data().value.text()?.chars().next());
+    is_word(before) || is_word(after)
 }
 
 static WITH_ANCHORS: LazyLock<Options<'static>> = LazyLock::new(|| options(true));
@@ -93,6 +137,7 @@ fn options(has_anchors: bool) -> Options<'static> {
     options.extension.autolink = true;
     options.extension.tasklist = true;
     options.extension.footnotes = true;
+    options.extension.shortcodes = true;
     options.extension.header_id_prefix = has_anchors.then(String::new);
     options.render.r#unsafe = true;
     options
@@ -177,6 +222,35 @@ mod tests {
     }
 
     #[test]
+    fn shortcodes_become_emoji() {
+        for (text, expected) in [
+            (":tada: done :+1:", "<p>🎉 done 👍</p>\n"),
+            ("**:tada:**, (:tada:) :tada::tada:", "<p><strong>🎉</strong>, (🎉) 🎉🎉</p>\n"),
+            ("<b>:tada:</b>", "<p><b>🎉</b></p>\n"),
+            ("`:tada:`", "<p><code>:tada:</code></p>\n"),
+            (
+                "```\n:tada:\n```\n\n    :tada:",
+                "<pre tabindex=\"0\"><code>:tada:\n</code></pre>\n\
+                 <pre tabindex=\"0\"><code>:tada:\n</code></pre>\n",
+            ),
+            ("<code>:tada:</code> :tada:", "<p><code>:tada:</code> 🎉</p>\n"),
+            ("完成:tada:", "<p>完成🎉</p>\n"),
+            ("\\:tada:", "<p>:tada:</p>\n"),
+            (":no_such_emoji: 10:30:45 ::", "<p>:no_such_emoji: 10:30:45 ::</p>\n"),
+            ("root:x:0:0 a::on::b 1:100:2", "<p>root:x:0:0 a::on::b 1:100:2</p>\n"),
+            (
+                "https://e.test/:tada:/",
+                "<p><a href=\"https://e.test/:tada:/\" rel=\"nofollow noopener\">\
+                 https://e.test/:tada:/</a></p>\n",
+            ),
+        ] {
+            assert_eq!(html(text), expected, "{text}");
+        }
+        assert_eq!(emoji("rocket").as_deref(), Some("🚀"));
+        assert_eq!(emoji("nothing"), None);
+    }
+
+    #[test]
     fn raw_html_stays_as_far_as_it_is_allowed() {
         for (text, expected) in [
             ("a <b>c</b> <sub>d</sub>", "<p>a <b>c</b> <sub>d</sub></p>\n"),
@@ -258,6 +332,10 @@ mod tests {
             "</b></p>".repeat(4_000),
             "<!--".repeat(5_000),
             "<".repeat(20_000),
+            ":us:".repeat(5_000),
+            ":x".repeat(10_000),
+            "a:x:".repeat(5_000),
+            ":".repeat(20_000),
         ] {
             let size = render(&text, false).map_or(0, |html| html.size());
             assert!(size <= 20 * text.len(), "{size} bytes of {}", &text[..20]);

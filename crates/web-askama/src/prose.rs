@@ -1,12 +1,16 @@
 //! Comments and descriptions: markdown in which names of issues, merge requests, commits, people, labels and milestones
 //! are links to things that the reader may see.
 
+use std::sync::{Arc, LazyLock};
+
 use hexforge_application::app::App;
 use hexforge_application::error::Error;
 use hexforge_application::reference::{self, ResolvedReferences};
 use hexforge_domain::issue::inline::{Named, Piece, split};
 use hexforge_domain::policy::Actor;
 use hexforge_domain::project::ProjectRef;
+use quick_cache::Weighter;
+use quick_cache::sync::Cache;
 
 use crate::address;
 use crate::markdown::{self, CleanHtml, FOREIGN};
@@ -64,22 +68,53 @@ impl ProseRenderer {
         let fits = text.len() <= self.left;
         self.left = self.left.saturating_sub(text.len());
         let html = match fits {
-            true => markdown::render_comment(text, self.remote_images, |html| self.linked(&html)),
+            true => self.rendered(text),
             false => None,
         };
         Prose { html, text: text.to_owned() }
+    }
+
+    /// The rendered text from the cache, if its names lead this reader to the same things; otherwise renders it.
+    fn rendered(&self, text: &str) -> Option<CleanHtml> {
+        let key = CacheKey {
+            text: text.to_owned(),
+            base: self.base.clone(),
+            external_url: self.external_url.clone(),
+            remote_images: self.remote_images,
+        };
+        if let Some(cached) = CACHE.get(&key)
+            && cached.names.iter().all(|part| self.targets(&part.text) == part.targets)
+        {
+            return Some(cached.html.clone());
+        }
+        let mut names = Vec::new();
+        let link = |html: String| self.linked(&html, &mut names);
+        let html = markdown::render_comment(text, self.remote_images, link)?;
+        CACHE.insert(key, Arc::new(CachedProse { html: html.clone(), names }));
+        Some(html)
+    }
+
+    /// What the names in a part of a text lead this reader to.
+    fn targets(&self, text: &str) -> Vec<Option<Target>> {
+        let pieces = split(text, &self.external_url).into_iter();
+        let named = pieces.filter_map(|piece| match piece {
+            Piece::Plain(_) => None,
+            Piece::Named(_, named) => Some(self.target(&named)),
+        });
+        named.collect()
     }
 
     /// Adds links to a text that is not markdown.
     pub(crate) fn link(&self, text: &str) -> CleanHtml {
         let (mut escaped, mut html) = (String::new(), String::new());
         push_escaped(&mut escaped, &visible::reveal(text));
-        self.push_text(&mut html, &escaped);
+        self.push_text(&mut html, &escaped, &mut Vec::new());
         markdown::clean(&html)
     }
 
-    /// Adds links to balanced HTML: in it no text has a `<`, and no attribute has a `>`.
-    fn linked(&self, html: &str) -> String {
+    /// Adds links to balanced HTML: in it no text has a `<`, and no attribute has a `>`. Appends the parts that have
+    /// names.
+    fn linked(&self, html: &str, names: &mut Vec<NamesInText>) -> String {
         let mut out = String::with_capacity(html.len() * 2);
         let mut verbatim = 0_usize;
         let mut rest = html;
@@ -87,7 +122,7 @@ impl ProseRenderer {
             let start = rest.find('<').unwrap_or(rest.len());
             let (text, tag) = rest.split_at(start);
             if verbatim == 0 {
-                self.push_text(&mut out, text);
+                self.push_text(&mut out, text, names);
             } else {
                 out.push_str(text);
             }
@@ -120,29 +155,36 @@ impl ProseRenderer {
         out.push_str(tag);
     }
 
-    fn push_text(&self, out: &mut String, text: &str) {
+    fn push_text(&self, out: &mut String, text: &str, names: &mut Vec<NamesInText>) {
         let text = unescaped(text);
+        let mut targets = Vec::new();
         for piece in split(&text, &self.external_url) {
             let (text, named) = match piece {
                 Piece::Plain(text) => (text, None),
-                Piece::Named(text, named) => (text, self.target(&named)),
+                Piece::Named(text, named) => {
+                    targets.push(self.target(&named));
+                    (text, targets.last().and_then(Option::as_ref))
+                }
             };
             match named {
                 Some(Target { address, title, shown, is_foreign }) => {
                     out.push_str("<a href=\"");
-                    push_escaped(out, &address);
-                    if is_foreign {
+                    push_escaped(out, address);
+                    if *is_foreign {
                         out.push_str("\" rel=\"");
                         out.push_str(FOREIGN);
                     }
                     out.push_str("\" title=\"");
-                    push_escaped(out, &title);
+                    push_escaped(out, title);
                     out.push_str("\">");
                     push_escaped(out, shown.as_deref().unwrap_or(text));
                     out.push_str("</a>");
                 }
                 None => push_escaped(out, text),
             }
+        }
+        if !targets.is_empty() {
+            names.push(NamesInText { text, targets });
         }
     }
 
@@ -187,7 +229,51 @@ impl ProseRenderer {
     }
 }
 
+/// A rendered text and the targets of its names. It is reused only for readers for whom every name has the same target.
+struct CachedProse {
+    html: CleanHtml,
+    names: Vec<NamesInText>,
+}
+
+/// A part of a text with names, and what each of them leads to.
+struct NamesInText {
+    text: String,
+    targets: Vec<Option<Target>>,
+}
+
+/// All that the HTML of a text depends on, apart from what its names lead to.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+struct CacheKey {
+    text: String,
+    base: String,
+    external_url: String,
+    remote_images: bool,
+}
+
+#[derive(Clone)]
+struct BySize;
+
+impl Weighter<CacheKey, Arc<CachedProse>> for BySize {
+    fn weight(&self, key: &CacheKey, cached: &Arc<CachedProse>) -> u64 {
+        let target = |target: &Target| target.address.len() + target.title.len();
+        let named = cached.names.iter().map(|part| {
+            let targets = part.targets.iter().flatten().map(target).sum::<usize>();
+            part.text.len() + targets + 100 * part.targets.len()
+        });
+        let size = key.text.len() + cached.html.size() + named.sum::<usize>();
+        (size + key.base.len() + key.external_url.len() + 300) as u64
+    }
+}
+
+/// The maximum size of all cached texts in bytes, and their expected number.
+const MAX_CACHE_BYTES: u64 = 8 << 20;
+const EXPECTED_TEXTS: usize = 4_000;
+
+static CACHE: LazyLock<Cache<CacheKey, Arc<CachedProse>, BySize>> =
+    LazyLock::new(|| Cache::with_weighter(EXPECTED_TEXTS, MAX_CACHE_BYTES, BySize));
+
 /// The target of a link.
+#[derive(Clone, Debug, PartialEq, Eq)]
 struct Target {
     address: String,
     title: String,

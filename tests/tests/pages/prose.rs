@@ -11,6 +11,7 @@ on_every_store!(
     links_of_a_readme_lead_to_its_repository,
     release_notes_and_comments_are_cleaned,
     links_lead_to_external_trackers_and_wikis,
+    names_lead_each_reader_to_what_that_reader_sees,
 );
 
 const HOSTILE: &str = "<h1 align=\"center\" onclick=\"x()\">Ship</h1>\n\n\
@@ -174,4 +175,28 @@ fn links_lead_to_external_trackers_and_wikis(forge: &Forge) {
     forge.delete(&format!("/projects/{id}/services/custom-issue-tracker")).token(ROOT).send();
     assert_eq!(links("/root/ship", outside), ["https://wiki.test/ship"]);
     assert_eq!(links(issue, named), [issue, issue]);
+}
+
+fn names_lead_each_reader_to_what_that_reader_sees(forge: &Forge) {
+    let (id, _) = project(forge, "ship", "20");
+    forge.new_user("ada", &[]);
+    let issues = format!("/projects/{id}/issues");
+    let create = |fields: &[(&str, &str)]| {
+        forge.post(&issues).token(ROOT).form(fields).send().expect(201)["id"].to_string()
+    };
+    let secret = create(&[("title", "A secret"), ("confidential", "true")]);
+    create(&[("title", "Open"), ("description", "See #1 and #2.")]);
+    let (root, ada) = (Browser::signed_in(forge, "root"), Browser::signed_in(forge, "ada"));
+    let titles = |browser: &Browser<'_>| {
+        browser.get("/root/ship/issues/2").page(200).attributes(".prose a", "title")
+    };
+    // What one reader was shown is cached, and is not shown to the other one.
+    for _ in 0..2 {
+        assert_eq!(titles(&ada), ["Open"]);
+        assert_eq!(titles(&root), ["A secret", "Open"]);
+    }
+    let renamed = forge.put(&format!("{issues}/{secret}")).token(ROOT);
+    renamed.form(&[("title", "Renamed")]).send().expect(200);
+    assert_eq!(titles(&root), ["Renamed", "Open"]);
+    assert_eq!(titles(&ada), ["Open"]);
 }

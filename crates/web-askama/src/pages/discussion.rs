@@ -23,6 +23,7 @@ use crate::cookies::Notice;
 use crate::error::PageResult;
 use crate::forms::{Choice, Form};
 use crate::frame::{Frame, Pager};
+use crate::markdown;
 use crate::moment::Moment;
 use crate::prose::{Prose, ProseRenderer};
 use crate::render;
@@ -67,6 +68,11 @@ pub(super) struct AwardCount {
 }
 
 impl AwardCount {
+    /// The character of the emoji, if its name has one.
+    pub(super) fn glyph(&self) -> Option<String> {
+        markdown::emoji(&self.name)
+    }
+
     /// The awards, each emoji once.
     fn all(given: &[AwardView], viewer: Option<UserId>) -> Vec<Self> {
         let mut awards: Vec<Self> = Vec::new();

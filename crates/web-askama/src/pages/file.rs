@@ -368,9 +368,10 @@ async fn render_text(
             true => text.rfind('\n').map_or(&*text, |end| &text[..=end]),
             false => &text,
         };
-        let html = Rendered::Code(highlight::rows(&key.name, whole, place));
-        let file = Kept { html, is_utf8 };
+        let code = highlight::rows(&key.name, whole, place);
         // Without a place the code is plain, and the next visitor may see it highlighted.
+        let is_final = is_final && !code.is_unfinished;
+        let file = Kept { html: Rendered::Code(code), is_utf8 };
         Ok(if is_final { kept::keep(key, file) } else { Arc::new(file) })
     };
     visit.run_long(|limiter| &limiter.blobs, viewer, work).await
