@@ -17,6 +17,7 @@ use hexforge_domain::outbox::MemberFacts;
 use hexforge_domain::paging::{Page, Paged};
 use hexforge_domain::policy::Actor;
 use hexforge_domain::policy::project::ProjectAbility;
+use hexforge_domain::ports::store::Tx;
 use hexforge_domain::project::ProjectRef;
 use hexforge_domain::user::User;
 
@@ -166,13 +167,22 @@ pub fn update(
             expires_at: access.expires_at.or(before.expires_at),
             ..before
         };
-        match found {
-            Found::Group(group) => tx.group_members().update(group.id, after)?,
-            Found::Project(project) => tx.project_members().update(project.id, after)?,
-        }
-        let user = tx.users().find(user)?.ok_or(Error::NotFound(Entity::Record))?;
-        Ok((user, after))
+        write_membership(tx, &found, after)
     })
+}
+
+/// Stores a changed membership, and returns it with its user.
+fn write_membership(
+    tx: &mut dyn Tx,
+    found: &Found,
+    after: Membership,
+) -> Result<MemberView, Error> {
+    match found {
+        Found::Group(group) => tx.group_members().update(group.id, after)?,
+        Found::Project(project) => tx.project_members().update(project.id, after)?,
+    }
+    let user = tx.users().find(after.user)?.ok_or(Error::NotFound(Entity::Record))?;
+    Ok((user, after))
 }
 
 /// Removes a member. Members may remove themselves.

@@ -108,6 +108,7 @@ fn a_hook_is_tested_and_a_delivery_is_sent_again(forge: &Forge) {
     assert_eq!(page.all("table[aria-label=Deliveries] th"), ["Event", "State", "Tries", "Time"]);
     assert_eq!(page.all("table[aria-label=Deliveries] td:nth-child(2)"), ["delivered (200)"]);
     assert_eq!(page.all("table[aria-label=Deliveries] a"), ["Push Hook"]);
+    assert!(page.all("main p.notice:not([role])").is_empty(), "nothing failed");
     let delivery = page.attributes("table[aria-label=Deliveries] a", "href").remove(0);
     let shown = root.get(&delivery).page(200);
     assert_eq!(shown.heading(), "Delivery");
@@ -117,9 +118,22 @@ fn a_hook_is_tested_and_a_delivery_is_sent_again(forge: &Forge) {
     root.post_from(&delivery, &delivery, &[]).redirects(303, &delivery);
     forge.deliver();
     assert_eq!(receiver.take_only().json(), sent.json(), "the same payload");
-    let state = root.get(&one).page(200).all("table[aria-label=Deliveries] td:nth-child(2)");
+    let page_of_hook = root.get(&one).page(200);
+    let state = page_of_hook.all("table[aria-label=Deliveries] td:nth-child(2)");
     assert_eq!(state.len(), 1);
     assert!(state[0].ends_with("(400)"), "{state:?}");
+    let trouble = page_of_hook.all("main p.notice:not([role])");
+    assert!(trouble[0].starts_with("The last delivery failed, since"), "{trouble:?}");
+    receiver.answer(Answer::status(503));
+    root.post_from(&one, &format!("{one}/test"), &[]).redirects(303, &one);
+    assert!(
+        root.get(&one).page(200).all("main p.notice:not([role])")[0]
+            .starts_with("The last delivery")
+    );
+    forge.deliver();
+    let trouble = root.get(&one).page(200).all("main p.notice:not([role])");
+    assert!(trouble[0].starts_with("The last 2 deliveries failed, since"), "{trouble:?}");
+    assert!(trouble[0].contains("Next try:"), "{trouble:?}");
     let made = forge.post("/projects").token(ROOT).form(&[("name", "empty")]).send().expect(201);
     let hooks_of = format!("/projects/{}/hooks", made["id"]);
     let made = forge.post(&hooks_of).token(ROOT).form(&[("url", &url)]).send().expect(201);

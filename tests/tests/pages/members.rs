@@ -9,6 +9,7 @@ on_every_store!(
     members_are_seen_by_all_and_changed_by_masters,
     members_are_added_changed_and_removed,
     members_of_groups_have_the_same_page,
+    a_project_names_the_group_whose_members_have_access,
     the_last_owner_stays,
     access_is_requested_and_granted,
 );
@@ -107,6 +108,30 @@ fn members_of_groups_have_the_same_page(forge: &Forge) {
     let shown = root.get(page).page(200);
     assert_eq!(shown.all("table[aria-label=Members] tbody tr").len(), 2);
     assert_eq!(Browser::stranger(forge).get("/groups/none/group_members").0.status, 404);
+}
+
+fn a_project_names_the_group_whose_members_have_access(forge: &Forge) {
+    let fields = [("name", "Night Crew"), ("path", "crew"), ("visibility_level", "0")];
+    let group = forge.post("/groups").token(ROOT).form(&fields).send().expect(201);
+    let group = group["id"].to_string();
+    let fields = [("name", "ship"), ("namespace_id", group.as_str()), ("visibility_level", "0")];
+    let made = forge.post("/projects").token(ROOT).form(&fields).send().expect(201);
+    let id = made["id"].as_i64().expect("projects have ids");
+    let page = "/crew/ship/project_members";
+    let root = Browser::signed_in(forge, "root");
+    let shown = root.get(page).page(200);
+    let links = "main p a[href='/groups/crew/group_members']";
+    assert_eq!(shown.all(links), ["members of Night Crew"]);
+    assert_eq!(shown.all(".empty"), ["The project has no members of its own."]);
+    // A member of the project sees the name of the group only if the group itself can be opened.
+    team(forge, &[id]);
+    let guest = Browser::signed_in(forge, "guest");
+    let sees_group = guest.get("/groups/crew").0.status == 200;
+    assert_eq!(guest.get(page).page(200).all(links).len(), usize::from(sees_group));
+    // The owner of a personal project is no group.
+    project(forge, "boat", "0");
+    let personal = root.get("/root/boat/project_members").page(200);
+    assert!(!personal.1.contains("belongs to the group"));
 }
 
 fn the_last_owner_stays(forge: &Forge) {

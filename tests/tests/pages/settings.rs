@@ -14,6 +14,7 @@ on_every_store!(
     settings_exist_only_for_those_who_administer,
     a_project_is_changed,
     a_project_is_archived_transferred_and_removed,
+    administrators_make_a_project_a_fork_of_another,
     branches_are_protected,
     a_project_is_shared_with_groups,
     keys_variables_and_triggers_are_added_and_removed,
@@ -68,6 +69,16 @@ fn a_project_is_created(forge: &Forge) {
         ("visibility_level", "20"),
     ];
     create(&fields).redirects(303, "/ada/ship");
+    let home = ada.get("/ada/ship").page(200);
+    assert_eq!(home.all("[role=status]"), ["It was created."]);
+    let navigation = home.all("nav[aria-label=Project] a");
+    assert_eq!(navigation[..3], ["Overview", "Files", "Commits"], "the repository is empty");
+    for star in ["star", "unstar"] {
+        let address = format!("/ada/ship/{star}");
+        ada.post_from("/ada/ship", &address, &[]).redirects(303, "/ada/ship");
+        let home = ada.get("/ada/ship").page(200);
+        assert_eq!(home.all("[role=status]"), ["Your changes were saved."], "{star}");
+    }
     let page = Browser::stranger(forge).get("/ada/ship").page(200);
     assert_eq!((page.heading(), page.all(".lead")), ("My Ship".into(), vec!["Fast".into()]));
     let taken = create(&fields).page(422);
@@ -123,6 +134,7 @@ fn a_project_is_forked(forge: &Forge) {
     let page = "/root/ship/forks/new";
     assert_eq!(ada.get(page).page(200).heading(), "Fork project");
     ada.post_from(page, page, &[]).redirects(303, "/ada/ship");
+    assert_eq!(ada.get("/ada/ship").page(200).all("[role=status]"), ["It was created."]);
     assert_eq!(ada.get("/ada/ship").page(200).all("table[aria-label=Files] tr").len(), 3);
     for (browser, expected) in [(&stranger, vec!["ada/ship"]), (&ada, vec!["ada/ship"])] {
         let forks = browser.get("/root/ship/forks").page(200);
@@ -261,6 +273,51 @@ fn a_project_is_archived_transferred_and_removed(forge: &Forge) {
     root.post_from(page, "/crew/ship/remove", &[("confirmation", "crew/ship")]).redirects(303, "/");
     assert_eq!(root.get("/").page(200).all("[role=status]"), ["It was removed."]);
     assert_eq!(root.get("/crew/ship").0.status, 404);
+}
+
+fn administrators_make_a_project_a_fork_of_another(forge: &Forge) {
+    let (ship, _) = project(forge, "ship", "10");
+    let (boat, _) = project(forge, "boat", "0");
+    project(forge, "open", "20");
+    forge.new_user("boss", &[("admin", "true")]);
+    let ada = user(forge, "ada");
+    let fields = [("name", "raft"), ("visibility_level", "0")];
+    forge.post(&format!("/projects/user/{ada}")).token(ROOT).form(&fields).send().expect(201);
+    let owner = Browser::signed_in(forge, "ada");
+    let page = owner.get("/ada/raft/edit").page(200);
+    assert!(page.all("form[aria-label='Add fork relation']").is_empty(), "owners cannot do it");
+    let refused =
+        owner.post_from("/ada/raft/edit", "/ada/raft/add_fork", &[("source", "root/ship")]);
+    assert!(refused.0.status == 403 || refused.0.status == 404, "{}", refused.0.status);
+    let boss = Browser::signed_in(forge, "boss");
+    let page = boss.get("/root/boat/edit").page(200);
+    assert_eq!(page.all("form[aria-label='Add fork relation'] label"), ["Source project"]);
+    assert_eq!(page.faults(), Vec::<String>::new());
+    let add = |project: &str, source: &str| {
+        let action = format!("/root/{project}/add_fork");
+        boss.post_from("/root/boat/edit", &action, &[("source", source)])
+    };
+    for (source, alert) in [
+        ("root/nothing", "Source doesn't exist."),
+        ("", "Source doesn't exist."),
+        ("root/boat", "Source is the project itself or one of its forks."),
+    ] {
+        let bad = add("boat", source).page(422);
+        assert_eq!(bad.attributes("input#source", "value"), [source], "what was typed stays");
+        assert!(bad.all("[role=alert] li").contains(&alert.to_owned()), "{source}: {}", bad.1);
+    }
+    let alert = &add("open", "root/ship").page(422).all("[role=alert] li")[0];
+    assert!(alert.contains("fork source project has lower visibility"), "{alert}");
+    add("boat", "/root/ship/").redirects(303, "/root/boat/edit");
+    assert_eq!(shown(forge, boat)["forked_from_project"]["id"], ship);
+    let page = boss.get("/root/boat/edit").page(200);
+    assert!(page.all("form[aria-label='Add fork relation']").is_empty());
+    assert!(page.all("button").contains(&"Remove fork relation".to_owned()));
+    assert_eq!(add("boat", "root/open").page(422).all("[role=alert]").len(), 1, "it has a source");
+    assert_eq!(add("ship", "root/boat").page(422).all("[role=alert]").len(), 1, "a circle");
+    boss.post_from("/root/boat/edit", "/root/boat/remove_fork", &[])
+        .redirects(303, "/root/boat/edit");
+    assert!(shown(forge, boat)["forked_from_project"].is_null());
 }
 
 fn branches_are_protected(forge: &Forge) {

@@ -11,7 +11,7 @@ use hexforge_domain::ports::store::Tx;
 
 use super::request::RequestView;
 use super::source::{Found, MemberOperation};
-use super::{AccessFields, MemberSource, MemberView};
+use super::{AccessFields, MemberSource, MemberView, write_membership};
 use crate::access::Requester;
 use crate::app::App;
 use crate::error::{Entity, Error};
@@ -21,7 +21,7 @@ const MAX_REQUESTS: u64 = 100;
 
 /// What a page of members shows beside the members.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Surroundings {
+pub struct MembersPageDetails {
     /// The access requests, highest user id first, for those who change the members.
     pub requests: Vec<RequestView>,
     /// The time when the actor requested access.
@@ -35,8 +35,12 @@ pub struct Surroundings {
 }
 
 /// Returns what a page of members shows beside the members. Strangers see nothing of it.
-pub fn surroundings(app: &App, actor: Actor, source: &MemberSource) -> Result<Surroundings, Error> {
-    let Some(user) = actor.user() else { return Ok(Surroundings::default()) };
+pub fn details(
+    app: &App,
+    actor: Actor,
+    source: &MemberSource,
+) -> Result<MembersPageDetails, Error> {
+    let Some(user) = actor.user() else { return Ok(MembersPageDetails::default()) };
     app.store.read(|tx| {
         let requester = app.requester(actor);
         let found = source.load(tx, requester, MemberOperation::Read)?;
@@ -64,7 +68,7 @@ pub fn surroundings(app: &App, actor: Actor, source: &MemberSource) -> Result<Su
                 tx.namespaces().find(project.namespace)?.and_then(|home| home.owner)
             }
         };
-        Ok(Surroundings { requests, requested, may_request, has_one_owner, owner })
+        Ok(MembersPageDetails { requests, requested, may_request, has_one_owner, owner })
     })
 }
 
@@ -103,22 +107,17 @@ pub fn replace(
         let before = found.member(tx, user)?.ok_or(Error::NotFound(Entity::Record))?;
         let level = source.parse_level(access.level)?;
         let after = Membership { level, expires_at: access.expires_at, ..before };
-        match found {
-            Found::Group(group) => {
-                let owns = |one: &Membership| {
-                    one.level == AccessLevel::Owner && is_in_force(one.expires_at, requester.today)
-                };
-                let is_last = owns(&before)
-                    && tx.group_members().count_owners(group.id, requester.today)? == 1;
-                if is_last && (!owns(&after) || after.expires_at.is_some()) {
-                    let why = "cannot be taken from the only owner of the group";
-                    return Err(FieldErrors::single("role", why).into());
-                }
-                tx.group_members().update(group.id, after)?;
+        if let Found::Group(group) = &found {
+            let owns = |one: &Membership| {
+                one.level == AccessLevel::Owner && is_in_force(one.expires_at, requester.today)
+            };
+            let is_last =
+                owns(&before) && tx.group_members().count_owners(group.id, requester.today)? == 1;
+            if is_last && (!owns(&after) || after.expires_at.is_some()) {
+                let why = "cannot be taken from the only owner of the group";
+                return Err(FieldErrors::single("role", why).into());
             }
-            Found::Project(project) => tx.project_members().update(project.id, after)?,
         }
-        let user = tx.users().find(user)?.ok_or(Error::NotFound(Entity::Record))?;
-        Ok((user, after))
+        write_membership(tx, &found, after)
     })
 }

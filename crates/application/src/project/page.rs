@@ -60,6 +60,11 @@ impl ProjectPage {
         Service.allows(self.actor, ServiceAbility::Administer)
     }
 
+    /// Returns whether the actor may make it a fork of another project.
+    pub fn may_link_forks(&self) -> bool {
+        self.may(ProjectAbility::Own) && Service.allows(self.actor, ServiceAbility::Administer)
+    }
+
     /// Returns whether badges show the actor the state of the pipelines.
     pub fn shows_badges(&self) -> bool {
         self.ci_facts().shows_badges(self.actor)

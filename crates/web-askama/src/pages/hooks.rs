@@ -200,8 +200,44 @@ struct HookPage {
     has_token: bool,
     faults: Faults,
     form: HookForm,
+    trouble: Option<Trouble>,
     rows: Vec<DeliveryRow>,
     pager: Pager,
+}
+
+/// What is known about a hook whose last deliveries failed.
+struct Trouble {
+    /// How many of them failed. There may be more before the ones that are shown.
+    count: String,
+    is_all: bool,
+    since: Moment,
+    next: Option<Moment>,
+}
+
+impl Trouble {
+    /// Looks at the newest deliveries of a hook. Those that were not tried yet say nothing.
+    fn find(newest: &[Delivery], has_more: bool, frame: &Frame) -> Option<Self> {
+        let failed: Vec<&Delivery> = newest
+            .iter()
+            .filter(|delivery| delivery.tries > 0)
+            .take_while(|delivery| delivery.state != DeliveryState::Delivered)
+            .collect();
+        let oldest = failed.last()?;
+        let due = failed.iter().filter_map(|delivery| match delivery.state {
+            DeliveryState::Pending { due } => Some(due),
+            DeliveryState::Delivered | DeliveryState::Failed | DeliveryState::GivenUp => None,
+        });
+        let is_last = newest.last().is_some_and(|last| last.id == oldest.id);
+        Some(Self {
+            count: match failed.len() {
+                1 => "The last delivery".to_owned(),
+                count => format!("The last {count} deliveries"),
+            },
+            is_all: !(is_last && has_more),
+            since: frame.moment(oldest.created_at),
+            next: due.min().map(|due| frame.moment(due)),
+        })
+    }
 }
 
 type Loaded = (ProjectPage, ProjectHook, Paged<Delivery>);
@@ -258,7 +294,11 @@ fn page(
         tries: delivery.tries,
         at: frame.moment(delivery.created_at),
     };
+    let asked = visit.page();
+    let is_newest = asked.offset() == 0;
+    let has_more = sent.total > sent.items.len() as u64;
     let page = HookPage {
+        trouble: if is_newest { Trouble::find(&sent.items, has_more, &frame) } else { None },
         base: format!("/{}", project.path()),
         id: hook.id.0,
         url: hook.settings.url.without_credentials(),

@@ -8,7 +8,7 @@ use chrono::NaiveDate;
 use hexforge_application::app::App;
 use hexforge_application::error::Error;
 use hexforge_application::group::page::{self as group_page, GroupPage};
-use hexforge_application::member::page::Surroundings;
+use hexforge_application::member::page::MembersPageDetails;
 use hexforge_application::member::request::{self, RequestView};
 use hexforge_application::member::{self, AccessFields, MemberSource, MemberView};
 use hexforge_application::project::page::{self as project_page, ProjectPage};
@@ -100,6 +100,15 @@ struct MembersPage {
     requested: Option<UserId>,
     /// The group, on its page.
     group: Option<GroupFrame>,
+    /// The group of a project, whose members have access as well.
+    parent: Option<Parent>,
+}
+
+/// The group that a project belongs to.
+struct Parent {
+    name: String,
+    /// The address of the members of the group.
+    members: String,
 }
 
 /// The faults of the form for a new member, and those of a row.
@@ -156,9 +165,11 @@ pub(super) fn parse_date(text: &str) -> Result<Option<NaiveDate>, Error> {
 /// What the page shows.
 struct Loaded {
     place: Place,
+    /// The group of a project, if the visitor may see it.
+    parent: Option<GroupPage>,
     may_change: bool,
     members: Paged<MemberView>,
-    around: Surroundings,
+    details: MembersPageDetails,
 }
 
 /// Whose members they are.
@@ -174,11 +185,26 @@ async fn load(visit: &Visit, of: Of) -> PageResult<(Viewer, Loaded)> {
         .run(move |app, viewer| {
             let source = spelled(app, &source)?;
             let (place, may_change) = rights(app, viewer.actor(), &source)?;
+            let parent = parent(app, viewer.actor(), &place)?;
             let members = member::list(app, viewer.actor(), &source, search.as_deref(), page)?;
-            let around = member::page::surroundings(app, viewer.actor(), &source)?;
-            Ok(Loaded { place, may_change, members, around })
+            let details = member::page::details(app, viewer.actor(), &source)?;
+            Ok(Loaded { place, parent, may_change, members, details })
         })
         .await
+}
+
+/// The group of a project, if the actor may see it.
+fn parent(app: &App, actor: Actor, place: &Place) -> Result<Option<GroupPage>, Error> {
+    let Place::Project(project) = place else { return Ok(None) };
+    let namespace = &project.placed.place.namespace;
+    if namespace.owner.is_some() {
+        return Ok(None);
+    }
+    match group_page::get(app, actor, &GroupRef::new(namespace.path.as_str())) {
+        Ok(group) => Ok(Some(group)),
+        Err(Error::Unauthenticated | Error::Forbidden(_) | Error::NotFound(_)) => Ok(None),
+        Err(error) => Err(error),
+    }
 }
 
 /// The source with the stored spelling of a group. Projects are found in any spelling.
@@ -230,7 +256,7 @@ fn page(
     viewer: &Viewer,
     status: StatusCode,
     of: Of,
-    Loaded { place, may_change, members, around }: Loaded,
+    Loaded { place, parent, may_change, members, details }: Loaded,
     faults: AllFaults,
 ) -> HttpResponse {
     let frame = match &place {
@@ -242,9 +268,9 @@ fn page(
     let (form, with_owner) = (visit.form(), of == Of::Group);
     let is_new = form.given("user").is_some();
     let stays = |(user, membership): &MemberView| {
-        if around.owner == Some(user.id) {
+        if details.owner == Some(user.id) {
             Some("the owner of the project cannot leave")
-        } else if around.has_one_owner && membership.level == AccessLevel::Owner {
+        } else if details.has_one_owner && membership.level == AccessLevel::Owner {
             Some("the last owner cannot leave")
         } else {
             None
@@ -285,13 +311,17 @@ fn page(
         row_faults: faults.row,
         total: members.total,
         pager: Pager::new(visit, members.total),
-        requests: around.requests.iter().map(request).collect(),
-        may_request: around.may_request,
-        requested: around.requested.and(viewer.actor().user()),
+        requests: details.requests.iter().map(request).collect(),
+        may_request: details.may_request,
+        requested: details.requested.and(viewer.actor().user()),
         group: match &place {
             Place::Group(group) => Some(GroupFrame::new(group, "Members")),
             Place::Project(_) => None,
         },
+        parent: parent.map(|GroupPage { group, .. }| Parent {
+            members: format!("/groups/{}/group_members", address::path(group.path.as_str())),
+            name: group.name,
+        }),
         frame,
     };
     render::page_with(status, visit, viewer, &page)

@@ -19,6 +19,7 @@ use hexforge_domain::visibility::Visibility;
 use super::explore::visibility_name;
 use super::project::{frame_of, other_spelling};
 use super::settings::base_of;
+use crate::cookies::Notice;
 use crate::error::{PageError, PageResult};
 use crate::faults::Faults;
 use crate::forms::{Choice, Form};
@@ -141,8 +142,9 @@ async fn create_project(visit: Visit) -> PageResult<HttpResponse> {
         })
         .await?;
     match made {
+        // The page of the import has a status of its own.
         Ok(path) if is_import => Ok(render::see_other(&format!("/{path}/import")).finish()),
-        Ok(path) => Ok(render::see_other(&format!("/{path}")).finish()),
+        Ok(path) => Ok(render::see_other_with(&visit, &format!("/{path}"), Notice::Created)),
         Err(faults) => {
             let (viewer, offer) = offer(&visit).await?;
             Ok(show_form(&visit, &viewer, StatusCode::UNPROCESSABLE_ENTITY, offer, faults))
@@ -329,7 +331,7 @@ async fn create_fork(visit: Visit) -> PageResult<HttpResponse> {
         })
         .await?;
     match made {
-        Ok(path) => Ok(render::see_other(&format!("/{path}")).finish()),
+        Ok(path) => Ok(render::see_other_with(&visit, &format!("/{path}"), Notice::Created)),
         Err(faults) => {
             let (viewer, (project, namespaces)) = fork_offer(&visit).await?;
             let status = StatusCode::UNPROCESSABLE_ENTITY;

@@ -23,6 +23,7 @@ use super::commit::format_name;
 use super::explore::visibility_name;
 use super::folder::{self, Entry, Folder, FolderContent, Readme};
 use crate::address;
+use crate::cookies::Notice;
 use crate::error::PageResult;
 use crate::frame::{Frame, ProjectFrame};
 use crate::moment::count;
@@ -322,7 +323,7 @@ async fn change_star(visit: Visit, command: StarCommand) -> PageResult<HttpRespo
             Ok(project_page::get(app, signed_in.actor, &named)?.path())
         })
         .await?;
-    Ok(render::see_other(&format!("/{path}")).finish())
+    Ok(render::see_other_with(&visit, &format!("/{path}"), Notice::Saved))
 }
 
 /// The error of a ref or path that does not exist.

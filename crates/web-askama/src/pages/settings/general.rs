@@ -12,11 +12,11 @@ use hexforge_application::project::{self, archive, fork_link};
 use hexforge_application::repository;
 use hexforge_domain::group::GroupRef;
 use hexforge_domain::policy::project::ProjectAbility;
-use hexforge_domain::project::{ArchiveCommand, Archived, Features};
+use hexforge_domain::project::{ArchiveCommand, Archived, Features, ProjectRef};
 
 use super::super::new_project::{filled, visibility_choices};
 use super::super::project::other_spelling;
-use super::{administered, after_button, base_of, frame};
+use super::{administered, after_button, base_of, frame, to_page};
 use crate::cookies::Notice;
 use crate::error::PageResult;
 use crate::faults::Faults;
@@ -33,6 +33,7 @@ pub(super) fn declare(pages: &mut Pages) {
     pages.post("/{namespace}/{project}/archive", archive_project);
     pages.post("/{namespace}/{project}/unarchive", unarchive_project);
     pages.post("/{namespace}/{project}/transfer", transfer_project);
+    pages.post("/{namespace}/{project}/add_fork", add_fork);
     pages.post("/{namespace}/{project}/remove_fork", remove_fork);
     pages.post("/{namespace}/{project}/remove", remove);
 }
@@ -60,6 +61,9 @@ struct SettingsPage {
     says_lfs: bool,
     is_owner: bool,
     is_fork: bool,
+    /// Whether the visitor may make the project a fork of another one.
+    may_link: bool,
+    source: String,
     is_archived: bool,
     may_transfer: bool,
     avatar: Option<String>,
@@ -67,6 +71,7 @@ struct SettingsPage {
     /// The faults of the form that was sent; those of the others are empty.
     general: Faults,
     moved: Faults,
+    linked: Faults,
     removal: Faults,
 }
 
@@ -90,6 +95,7 @@ enum Faulty {
     None,
     General(Faults),
     Transfer(Faults),
+    Fork(Faults),
     Removal(Faults),
 }
 
@@ -108,7 +114,7 @@ async fn show_again(visit: &Visit, faulty: Faulty) -> PageResult<HttpResponse> {
 
 fn page(visit: &Visit, viewer: &Viewer, (project, names): Loaded, faulty: Faulty) -> HttpResponse {
     let form = visit.form();
-    let (mut general, mut moved, mut removal) = Default::default();
+    let (mut general, mut moved, mut linked, mut removal) = Default::default();
     let status = match &faulty {
         Faulty::None => StatusCode::OK,
         _ => StatusCode::UNPROCESSABLE_ENTITY,
@@ -117,6 +123,7 @@ fn page(visit: &Visit, viewer: &Viewer, (project, names): Loaded, faulty: Faulty
         Faulty::None => (),
         Faulty::General(faults) => general = faults,
         Faulty::Transfer(faults) => moved = faults,
+        Faulty::Fork(faults) => linked = faults,
         Faulty::Removal(faults) => removal = faults,
     }
     let row = &project.placed.project;
@@ -143,6 +150,8 @@ fn page(visit: &Visit, viewer: &Viewer, (project, names): Loaded, faulty: Faulty
         says_lfs: row.features.lfs.is_some(),
         is_owner: project.may(ProjectAbility::Own),
         is_fork: row.forked_from.is_some(),
+        may_link: row.forked_from.is_none() && project.may_link_forks(),
+        source: form.text("source").to_owned(),
         is_archived: row.archived == Archived::Yes,
         may_transfer: project.may_transfer(),
         avatar: row.avatar.as_ref().map(|_| format!("/{path}/avatar")),
@@ -150,6 +159,7 @@ fn page(visit: &Visit, viewer: &Viewer, (project, names): Loaded, faulty: Faulty
         project: path,
         general,
         moved,
+        linked,
         removal,
     };
     render::page_with(status, visit, viewer, &page)
@@ -276,6 +286,34 @@ async fn transfer_project(visit: Visit) -> PageResult<HttpResponse> {
     match moved.and_then(|moved| moved) {
         Ok(path) => Ok(render::see_other_with(&visit, &format!("{path}/edit"), Notice::Saved)),
         Err(faults) => show_again(&visit, Faulty::Transfer(faults)).await,
+    }
+}
+
+/// Makes the project a fork of another one. Only administrators of the service may do this.
+async fn add_fork(visit: Visit) -> PageResult<HttpResponse> {
+    let (named, source) = (visit.project(), visit.form().text("source").trim().to_owned());
+    let (_, linked) = visit
+        .submit(move |app, signed_in| {
+            let project = administered(app, signed_in.actor, &named)?;
+            let fork = ProjectRef::Id(project.placed.project.id);
+            let source = ProjectRef::parse(source.trim_matches('/'));
+            let of_source = |text: &str| Ok(Err(Faults::of_field("source", text)));
+            match fork_link::create(app, signed_in.actor, &fork, &source) {
+                Ok(_) => Ok(Ok(())),
+                Err(Error::NotFound(_)) => of_source("doesn't exist"),
+                Err(Error::Invalid(fields))
+                    if fields.messages("forked_from_project_id").is_empty() =>
+                {
+                    Err(Error::Invalid(fields))
+                }
+                Err(Error::Invalid(_)) => of_source("is the project itself or one of its forks"),
+                Err(error) => Err(error),
+            }
+        })
+        .await?;
+    match linked.and_then(|linked| linked) {
+        Ok(()) => to_page(&visit, "edit", Notice::Saved),
+        Err(faults) => show_again(&visit, Faulty::Fork(faults)).await,
     }
 }
 
