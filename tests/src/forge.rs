@@ -18,7 +18,7 @@ use hexforge_application::delivery;
 use hexforge_application::limiter::Limiter;
 use hexforge_application::repository::turns::BranchTurns;
 use hexforge_application::{repository, setup};
-use hexforge_blobs_object_store::{BucketBuildFiles, BucketUploads, CachedPacks};
+use hexforge_blobs_object_store::{BucketBuildFiles, BucketLfsFiles, BucketUploads, CachedPacks};
 use hexforge_delivery_reqwest::{Guard, GuardedClient};
 use hexforge_domain::application_settings::ApplicationSettings;
 use hexforge_domain::branch::BranchName;
@@ -29,6 +29,7 @@ use hexforge_domain::network::Network;
 use hexforge_domain::policy::strict::StrictRules;
 use hexforge_domain::ports::build_files::BuildFiles;
 use hexforge_domain::ports::clock::Clock;
+use hexforge_domain::ports::lfs_files::LfsFiles;
 use hexforge_domain::ports::maintenance::NoMaintenance;
 use hexforge_domain::ports::pack_store::PackStore;
 use hexforge_domain::ports::secrets::Secrets;
@@ -37,7 +38,7 @@ use hexforge_domain::ports::uploads::Uploads;
 use hexforge_domain::ports::work::WorkThreads;
 use hexforge_domain::text::Secret;
 use hexforge_domain_testing::fakes::{
-    FakeBuildFiles, FakeClock, FakeImports, FakeStore, FakeUploads,
+    FakeBuildFiles, FakeClock, FakeImports, FakeLfsFiles, FakeStore, FakeUploads,
 };
 use hexforge_git_gix::{GixStore, Layout};
 use hexforge_http_actix::connection::HEAD_TIMEOUT;
@@ -47,8 +48,8 @@ use hexforge_persistence_diesel::Options;
 use hexforge_persistence_diesel::testing::TestDatabase;
 use hexforge_server::http;
 use hexforge_server::system::{
-    Argon2Passwords, FsBuildFiles, FsUploads, InstallationKey, KeyVault, MemoryRefCache,
-    OpensshKeys, SystemSecrets, Trash,
+    Argon2Passwords, FsBuildFiles, FsLfsFiles, FsUploads, InstallationKey, KeyVault,
+    MemoryRefCache, OpensshKeys, SystemSecrets, Trash,
 };
 use hexforge_ssh_russh::{HostKeys, Limits, Server};
 use hexforge_yaml_saphyr::SaphyrReader;
@@ -189,35 +190,42 @@ struct Storage {
     git: Arc<GixStore>,
     uploads: Arc<dyn Uploads>,
     build_files: Arc<dyn BuildFiles>,
+    lfs_files: Arc<dyn LfsFiles>,
 }
 
 impl Storage {
     fn new(folder: &Path, object_store: Option<&S3Server>) -> Self {
         let trash = Arc::new(Trash::new(folder));
-        let (packs, uploads, build_files): (
-            Arc<dyn PackStore>,
-            Arc<dyn Uploads>,
-            Arc<dyn BuildFiles>,
-        ) = match object_store {
-            None => (
-                Arc::new(FolderPacks::new(folder.join("packs"))),
-                Arc::new(FsUploads::new(folder, Arc::clone(&trash))),
-                Arc::new(FsBuildFiles::new(folder, Arc::clone(&trash))),
-            ),
-            Some(server) => {
-                let bucket = server.bucket();
-                let packs = CachedPacks::open(bucket.clone(), folder.join("cache"), 1 << 30);
-                (
-                    Arc::new(packs.expect("a cache can be made")),
-                    Arc::new(BucketUploads::new(bucket.clone(), &folder.join("receiving"))),
-                    Arc::new(BucketBuildFiles::new(bucket, &folder.join("receiving"))),
-                )
-            }
+        let git = |packs: &Arc<dyn PackStore>| {
+            let trash = Arc::clone(&trash);
+            let discard = move |doomed: &Path| trash.take(doomed);
+            let git = GixStore::new(folder, Arc::clone(packs), discard);
+            Arc::new(git.verify_fetches(verifies_fetches()))
         };
-        let discard = move |doomed: &Path| trash.take(doomed);
-        let git =
-            GixStore::new(folder, Arc::clone(&packs), discard).verify_fetches(verifies_fetches());
-        Self { packs, git: Arc::new(git), uploads, build_files }
+        match object_store {
+            None => {
+                let packs: Arc<dyn PackStore> = Arc::new(FolderPacks::new(folder.join("packs")));
+                Self {
+                    git: git(&packs),
+                    packs,
+                    uploads: Arc::new(FsUploads::new(folder, Arc::clone(&trash))),
+                    build_files: Arc::new(FsBuildFiles::new(folder, Arc::clone(&trash))),
+                    lfs_files: Arc::new(FsLfsFiles::new(folder, Arc::clone(&trash))),
+                }
+            }
+            Some(server) => {
+                let (bucket, receiving) = (server.bucket(), folder.join("receiving"));
+                let packs = CachedPacks::open(bucket.clone(), folder.join("cache"), 1 << 30);
+                let packs: Arc<dyn PackStore> = Arc::new(packs.expect("a cache can be made"));
+                Self {
+                    git: git(&packs),
+                    packs,
+                    uploads: Arc::new(BucketUploads::new(bucket.clone(), &receiving)),
+                    build_files: Arc::new(BucketBuildFiles::new(bucket.clone(), &receiving)),
+                    lfs_files: Arc::new(BucketLfsFiles::new(bucket, &receiving)),
+                }
+            }
+        }
     }
 }
 
@@ -317,11 +325,12 @@ impl Forge {
         };
         let object_store = servers.have_object_store().then(S3Server::start);
         // Every store uses real repositories, so that responses can be compared with the output of git.
-        let Storage { packs, git, mut uploads, mut build_files } =
+        let Storage { packs, git, mut uploads, mut build_files, mut lfs_files } =
             Storage::new(folder.path(), object_store.as_ref());
         if options.backend == Backend::Fake {
             uploads = Arc::new(FakeUploads::default());
             build_files = Arc::new(FakeBuildFiles::default());
+            lfs_files = Arc::new(FakeLfsFiles::default());
         }
         let clock = FakeClock::default();
         let app = App {
@@ -338,6 +347,7 @@ impl Forge {
             public_keys: Arc::new(OpensshKeys),
             uploads,
             build_files,
+            lfs_files,
             vault,
             yaml: Arc::new(SaphyrReader),
             turns: BranchTurns::default(),
@@ -371,7 +381,7 @@ impl Forge {
                 .as_ref()
                 .map(|_| tempfile::tempdir().expect("a folder for temporary files exists"));
             let place = own.as_ref().map_or(folder.path(), TempDir::path);
-            let Storage { packs, git, uploads, build_files } =
+            let Storage { packs, git, uploads, build_files, lfs_files } =
                 Storage::new(place, object_store.as_ref());
             let (store, refs) = (Arc::new(database.open(queries)), Arc::default());
             let refs: Arc<MemoryRefCache> = refs;
@@ -384,6 +394,7 @@ impl Forge {
                 packs,
                 uploads,
                 build_files,
+                lfs_files,
                 application_settings,
                 ..app.clone()
             };

@@ -126,7 +126,7 @@ const WRAPPED: [(&str, &[&str]); 21] = [
 /// linear time.
 const PURE: [(&str, &[&str]); 3] = [
     ("hexforge-domain", &["chrono", "regex", "thiserror"]),
-    (FAKES, &["hexforge-domain", "chrono"]),
+    (FAKES, &["hexforge-domain", "chrono", "sha2"]),
     ("hexforge-application", &["hexforge-domain", "chrono", "thiserror"]),
 ];
 

@@ -12,6 +12,7 @@ use hexforge_domain::ports::clock::Clock;
 use hexforge_domain::ports::files::ProjectFiles;
 use hexforge_domain::ports::git::GitStore;
 use hexforge_domain::ports::imports::Imports;
+use hexforge_domain::ports::lfs_files::LfsFiles;
 use hexforge_domain::ports::maintenance::Maintenance;
 use hexforge_domain::ports::outgoing::Outgoing;
 use hexforge_domain::ports::pack_store::PackStore;
@@ -58,6 +59,8 @@ pub struct App {
     pub uploads: Arc<dyn Uploads>,
     /// The logs and artifacts of builds.
     pub build_files: Arc<dyn BuildFiles>,
+    /// The content of LFS objects.
+    pub lfs_files: Arc<dyn LfsFiles>,
     /// Encryption of secrets, so that a copy of the database does not reveal them.
     pub vault: Arc<dyn Vault>,
     /// The parser of CI configurations.

@@ -61,6 +61,10 @@ pub fn step(app: &App) -> Result<bool, Error> {
         Step::Nothing => return Ok(false),
         Step::Rows => (),
         Step::Project(project) => discard_files_of(app, project),
+        Step::LfsNetwork(network) => {
+            app.lfs_files.remove_network(network)?;
+            app.store.write::<_, Error>(|tx| Ok(tx.lfs_objects().forget(network)?))?;
+        }
     }
     Ok(true)
 }
@@ -79,6 +83,7 @@ pub enum Sweep {
 /// startup, while the server may already serve requests.
 pub fn sweep(app: &App) -> Result<Sweep, Error> {
     let mut discarded = 0;
+    app.lfs_files.remove_leftovers()?;
     for files in app.project_files() {
         files.remove_leftovers()?;
         let mut projects = files.projects()?.peekable();
@@ -101,7 +106,7 @@ pub fn remove_leftovers(app: &App) -> Result<(), Error> {
     for files in app.project_files() {
         files.remove_leftovers()?;
     }
-    Ok(())
+    Ok(app.lfs_files.remove_leftovers()?)
 }
 
 fn any_project(app: &App) -> Result<bool, Error> {

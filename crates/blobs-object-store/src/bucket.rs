@@ -304,6 +304,14 @@ impl Bucket {
         self.wait(ignore_missing(removed)).map_err(|error| to_bucket_error("objects", error))
     }
 
+    /// Removes one object, with the timeout of a small request. A missing one is ignored.
+    pub(crate) fn remove_one(&self, key: &str) -> Result<(), BucketError> {
+        match self.wait_with_timeout(key, self.store.delete(&Path::from(key))) {
+            Err(BucketError::Missing(_)) => Ok(()),
+            removed => removed,
+        }
+    }
+
     /// Waits for a small request with a timeout. After a timeout, further small requests fail at once for a while.
     fn wait_with_timeout<T>(
         &self,

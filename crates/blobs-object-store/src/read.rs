@@ -22,8 +22,27 @@ pub(crate) struct ObjectReader {
 
 impl ObjectReader {
     pub(crate) fn open(bucket: &Bucket, objects: Vec<ObjectInfo>) -> Result<Self, BucketError> {
+        Self::open_at(bucket, objects, 0)
+    }
+
+    /// Reads one object from an offset.
+    pub(crate) fn open_from(
+        bucket: &Bucket,
+        object: ObjectInfo,
+        offset: u64,
+    ) -> Result<Self, BucketError> {
+        let is_inside = offset < object.bytes;
+        let objects = if is_inside { vec![object] } else { vec![] };
+        Self::open_at(bucket, objects, offset)
+    }
+
+    fn open_at(
+        bucket: &Bucket,
+        objects: Vec<ObjectInfo>,
+        position: u64,
+    ) -> Result<Self, BucketError> {
         let (bucket, objects) = (bucket.clone(), objects.into());
-        let mut reader = Self { bucket, objects, position: 0, piece: Bytes::new() };
+        let mut reader = Self { bucket, objects, position, piece: Bytes::new() };
         reader.fill()?;
         Ok(reader)
     }

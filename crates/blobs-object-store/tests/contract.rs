@@ -2,9 +2,11 @@
 
 use std::path::Path;
 
-use hexforge_blobs_object_store::{Bucket, BucketBuildFiles, BucketUploads, CachedPacks};
+use hexforge_blobs_object_store::{
+    Bucket, BucketBuildFiles, BucketLfsFiles, BucketUploads, CachedPacks,
+};
 use hexforge_domain::ports::pack_store::PackStore;
-use hexforge_domain_testing::{build_files_contract, uploads_contract};
+use hexforge_domain_testing::{build_files_contract, lfs_files_contract, uploads_contract};
 use hexforge_pack_store::contract::{self, World};
 
 fn bucket(folder: &Path) -> Bucket {
@@ -39,5 +41,13 @@ fn build_files_keep_the_contract() {
     for case in build_files_contract::CASES {
         let folder = tempfile::tempdir().expect("a folder for temporary files exists");
         case(&BucketBuildFiles::new(bucket(folder.path()), &folder.path().join("scratch")));
+    }
+}
+
+#[test]
+fn lfs_files_keep_the_contract() {
+    for case in lfs_files_contract::CASES {
+        let folder = tempfile::tempdir().expect("a folder for temporary files exists");
+        case(&BucketLfsFiles::new(bucket(folder.path()), &folder.path().join("scratch")));
     }
 }

@@ -56,6 +56,7 @@ pub mod issue_recount;
 pub mod issues;
 pub mod keys;
 pub mod labels;
+pub mod lfs_objects;
 pub mod logins;
 pub mod member_expiry;
 pub mod merge_request_branches;

@@ -3,12 +3,13 @@
 //! - [`fakes`] has an implementation of every port in memory, for tests of use cases.
 //! - [`builders`] creates valid values; a test sets only the fields that it is about.
 //! - [`contract`] has the tests that every implementation of the [`Store`] has to
-//!   pass. [`uploads_contract`] and [`build_files_contract`] have those of the two ports to files.
+//!   pass. [`uploads_contract`], [`build_files_contract`] and [`lfs_files_contract`] have those of the ports to files.
 
 pub mod build_files_contract;
 pub mod builders;
 pub mod contract;
 pub mod fakes;
+pub mod lfs_files_contract;
 pub mod uploads_contract;
 
 use hexforge_domain::ports::store::Store;

@@ -58,6 +58,7 @@ fn every_case_is_run() {
         "issues",
         "keys",
         "labels",
+        "lfs_objects",
         "logins",
         "member_expiry",
         "merge_request_branches",

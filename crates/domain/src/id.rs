@@ -96,4 +96,7 @@ ids! {
     EnvironmentId,
     /// A deployment of a build to an environment.
     DeploymentId,
+    /// A fork network: a project that was not created as a fork, with all projects that were forked from it, directly
+    /// or not. It has the id of that first project, and keeps it when that project is removed.
+    ForkNetworkId,
 }

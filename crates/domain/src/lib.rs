@@ -59,6 +59,7 @@ pub mod id;
 pub mod issuable;
 pub mod issue;
 pub mod label;
+pub mod lfs;
 pub mod limiter;
 pub mod member;
 pub mod merge_request;

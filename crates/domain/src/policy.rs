@@ -4,6 +4,7 @@
 pub mod award;
 pub mod ci;
 pub mod group;
+pub mod lfs;
 pub mod merge_request;
 pub mod project;
 pub mod push;
@@ -85,7 +86,8 @@ pub enum Denied {
     Forbidden,
 }
 
-/// Checks an ability and, if it is denied, chooses the refusal. This is the only place where that choice is made.
+/// Checks an ability and, if it is denied, chooses the refusal. This is the only place where that choice is made,
+/// except for [LFS](lfs::LfsCaller), whose callers include builds and deploy keys.
 pub fn authorize<R: Protected>(actor: Actor, ability: R::Ability, on: &R) -> Result<(), Denied> {
     match (on.allows(actor, ability), actor, on.allows(actor, R::READ)) {
         (true, _, _) => Ok(()),

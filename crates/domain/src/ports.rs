@@ -14,6 +14,7 @@ pub mod git_error;
 pub mod git_transport;
 pub mod git_writes;
 pub mod imports;
+pub mod lfs_files;
 pub mod maintenance;
 pub mod outgoing;
 pub mod pack_store;

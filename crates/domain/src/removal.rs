@@ -4,7 +4,7 @@
 
 pub mod port;
 
-use crate::id::ProjectId;
+use crate::id::{ForkNetworkId, ProjectId};
 
 /// The result of one deletion step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -15,4 +15,7 @@ pub enum Step {
     Rows,
     /// The last rows of this project were deleted, so its files may be discarded.
     Project(ProjectId),
+    /// No project of this fork network is left, and all rows of its LFS objects were deleted, so their files may be
+    /// removed. The step is repeated until [`LfsObjects::forget`](crate::lfs::port::LfsObjects::forget) is called.
+    LfsNetwork(ForkNetworkId),
 }

@@ -1,5 +1,6 @@
-//! Refs, packs, pushes and background tasks of repositories.
+//! Refs, packs, LFS objects, pushes and background tasks of repositories.
 
+pub(crate) mod lfs_object;
 pub(crate) mod pack;
 pub(crate) mod push;
 pub(crate) mod refs;

@@ -12,20 +12,24 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use anyhow::{Context, Result};
-use hexforge_blobs_object_store::{Bucket, BucketBuildFiles, BucketUploads, CachedPacks};
+use hexforge_blobs_object_store::{
+    Bucket, BucketBuildFiles, BucketLfsFiles, BucketUploads, CachedPacks,
+};
 use hexforge_domain::ports::build_files::BuildFiles;
+use hexforge_domain::ports::lfs_files::LfsFiles;
 use hexforge_domain::ports::pack_store::PackStore;
 use hexforge_domain::ports::uploads::Uploads;
 use hexforge_pack_store::FolderPacks;
 
 use crate::config::Config;
-use crate::system::{FsBuildFiles, FsUploads, Trash};
+use crate::system::{FsBuildFiles, FsLfsFiles, FsUploads, Trash};
 
 /// The adapters of the ports to packs and files.
 pub struct Storage {
     pub packs: Arc<dyn PackStore>,
     pub uploads: Arc<dyn Uploads>,
     pub build_files: Arc<dyn BuildFiles>,
+    pub lfs_files: Arc<dyn LfsFiles>,
     /// The cache of packs, if an object store is used.
     pub cache: Option<Arc<CachedPacks>>,
 }
@@ -38,12 +42,14 @@ impl Storage {
                 packs: Arc::new(local_packs(config, Check::Bytes)),
                 uploads: Arc::new(FsUploads::new(&config.data_dir, Arc::clone(trash))),
                 build_files: Arc::new(FsBuildFiles::new(&config.data_dir, Arc::clone(trash))),
+                lfs_files: Arc::new(FsLfsFiles::new(&config.data_dir, Arc::clone(trash))),
                 cache: None,
             },
-            Some(ObjectStorage { packs, uploads, build_files }) => Self {
+            Some(ObjectStorage { packs, uploads, build_files, lfs_files }) => Self {
                 packs: packs.clone(),
                 uploads: Arc::new(uploads),
                 build_files: Arc::new(build_files),
+                lfs_files: Arc::new(lfs_files),
                 cache: Some(packs),
             },
         })
@@ -76,6 +82,7 @@ pub struct ObjectStorage {
     pub packs: Arc<CachedPacks>,
     pub uploads: BucketUploads,
     pub build_files: BucketBuildFiles,
+    pub lfs_files: BucketLfsFiles,
 }
 
 /// Opens the packs and files in the object store, if the settings name one.
@@ -88,7 +95,8 @@ pub fn object_storage(config: &Config) -> Result<Option<ObjectStorage>> {
     Ok(Some(ObjectStorage {
         packs: Arc::new(packs),
         uploads: BucketUploads::new(bucket.clone(), &folders.receiving),
-        build_files: BucketBuildFiles::new(bucket, &folders.receiving),
+        build_files: BucketBuildFiles::new(bucket.clone(), &folders.receiving),
+        lfs_files: BucketLfsFiles::new(bucket, &folders.receiving),
     }))
 }
 

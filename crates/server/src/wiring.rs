@@ -51,7 +51,7 @@ pub fn wire(
     let trash = Arc::new(Trash::new(&config.data_dir));
     let discarded = Arc::clone(&trash);
     let limits = push_limits(config);
-    let Storage { packs, uploads, build_files, cache } = Storage::open(config, &trash)?;
+    let Storage { packs, uploads, build_files, lfs_files, cache } = Storage::open(config, &trash)?;
     let discard = move |folder: &Path| discarded.take(folder);
     let git = GixStore::with_limits(&config.data_dir, Arc::clone(&packs), limits, discard)
         .verify_fetches(config.verify_fetches)
@@ -83,6 +83,7 @@ pub fn wire(
         public_keys: Arc::new(OpensshKeys),
         uploads,
         build_files,
+        lfs_files,
         vault,
         yaml: Arc::new(SaphyrReader),
         turns: BranchTurns::default(),

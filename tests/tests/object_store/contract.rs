@@ -1,8 +1,8 @@
 //! The contract tests of the ports, with an S3 server.
 
-use hexforge_blobs_object_store::{BucketBuildFiles, BucketUploads, CachedPacks};
+use hexforge_blobs_object_store::{BucketBuildFiles, BucketLfsFiles, BucketUploads, CachedPacks};
 use hexforge_domain::ports::pack_store::PackStore;
-use hexforge_domain_testing::{build_files_contract, uploads_contract};
+use hexforge_domain_testing::{build_files_contract, lfs_files_contract, uploads_contract};
 use hexforge_pack_store::contract::{self, World};
 use hexforge_tests::s3::S3Server;
 
@@ -37,6 +37,15 @@ fn build_files_keep_the_contract() {
         let (server, folder) = (S3Server::start(), tempfile::tempdir().expect("a folder"));
         server.set_page_size(2);
         case(&BucketBuildFiles::new(server.bucket(), folder.path()));
+    }
+}
+
+#[test]
+fn lfs_files_keep_the_contract() {
+    for case in lfs_files_contract::CASES {
+        let (server, folder) = (S3Server::start(), tempfile::tempdir().expect("a folder"));
+        server.set_page_size(2);
+        case(&BucketLfsFiles::new(server.bucket(), folder.path()));
     }
 }
 

@@ -40,6 +40,7 @@ fn remove_remaining_rows(store: &dyn Store, limit: u32) -> Vec<ProjectId> {
             }
             Step::Rows => (),
             Step::Project(project) => gone.push(project),
+            Step::LfsNetwork(network) => write(store, |tx| tx.lfs_objects().forget(network)),
         }
     }
     panic!("there is no end to what is left");

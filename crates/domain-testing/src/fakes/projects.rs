@@ -209,6 +209,7 @@ impl Projects for FakeTx {
         };
         self.tables.projects.insert(project.id, project.clone());
         self.tables.copies.extend(project.forked_from.map(|_| project.id));
+        self.tables.add_to_fork_network(&project);
         self.set_runners_token(project.id, &new.runners_token)?;
         Ok(project)
     }

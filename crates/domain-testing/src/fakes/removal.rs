@@ -78,6 +78,7 @@ impl Tables {
         }
         // A task that copies from the project is kept, and will find no content.
         self.repository_tasks.retain(|task| task.project != id);
+        self.leave_fork_network(id);
         self.events.retain(|event| event.project != id);
         self.remove_tracker_of(id);
         self.remove_pipelines_of(id);

@@ -1,4 +1,5 @@
-//! Fake of the stepwise removal. In memory all rows are deleted at once, so no rows are ever left.
+//! Fake of the stepwise removal. In memory all rows are deleted at once, so only the files of LFS objects are ever
+//! left.
 
 use super::tx::FakeTx;
 use hexforge_domain::ports::store::StoreError;
@@ -11,10 +12,11 @@ impl Removals for FakeTx {
     }
 
     fn pending(&mut self) -> Result<bool, StoreError> {
-        Ok(false)
+        Ok(!self.tables.freed_networks.is_empty())
     }
 
     fn step(&mut self, _limit: u32) -> Result<Step, StoreError> {
-        Ok(Step::Nothing)
+        let freed = self.tables.freed_networks.first();
+        Ok(freed.map_or(Step::Nothing, |network| Step::LfsNetwork(*network)))
     }
 }

@@ -31,8 +31,8 @@ use hexforge_domain::event::Event;
 use hexforge_domain::event::port::Events;
 use hexforge_domain::group::port::Groups;
 use hexforge_domain::id::{
-    DefinitionId, IssueId, KeyId, LabelId, MergeRequestId, NamespaceId, PayloadId, PipelineId,
-    ProjectId, RunnerId, ShareId, UserId,
+    DefinitionId, ForkNetworkId, IssueId, KeyId, LabelId, MergeRequestId, NamespaceId, PayloadId,
+    PipelineId, ProjectId, RunnerId, ShareId, UserId,
 };
 use hexforge_domain::issuable::Issuable;
 use hexforge_domain::issuable::port::Issuables;
@@ -40,6 +40,8 @@ use hexforge_domain::issue::Issue;
 use hexforge_domain::issue::port::Issues;
 use hexforge_domain::label::port::{GroupLabels, Labels};
 use hexforge_domain::label::{GroupLabel, Label};
+use hexforge_domain::lfs::LfsOid;
+use hexforge_domain::lfs::port::LfsObjects;
 use hexforge_domain::member::Membership;
 use hexforge_domain::member::port::{AccessRequests, GroupMembers, ProjectMembers};
 use hexforge_domain::member::request::RequestSource;
@@ -123,6 +125,11 @@ pub(super) struct Tables {
     pub refs: BTreeMap<(ProjectId, String), Ref>,
     pub packs: Vec<PackRow>,
     pub condemned_packs: BTreeMap<PackName, Timestamp>,
+    pub fork_networks: BTreeMap<ProjectId, ForkNetworkId>,
+    /// The sizes of the LFS objects.
+    pub lfs_objects: BTreeMap<(ForkNetworkId, LfsOid), u64>,
+    /// The networks without projects whose files are not removed yet.
+    pub freed_networks: BTreeSet<ForkNetworkId>,
     pub system_hooks: Vec<SystemHook>,
     /// The last numbers of each project.
     pub iids: BTreeMap<ProjectId, LastNumbers>,
@@ -307,6 +314,10 @@ impl Tx for FakeTx {
     }
 
     fn packs(&mut self) -> &mut dyn Packs {
+        self
+    }
+
+    fn lfs_objects(&mut self) -> &mut dyn LfsObjects {
         self
     }
 

@@ -16,6 +16,7 @@ use crate::group::port::Groups;
 use crate::issuable::port::Issuables;
 use crate::issue::port::Issues;
 use crate::label::port::{GroupLabels, Labels};
+use crate::lfs::port::LfsObjects;
 use crate::member::port::{AccessRequests, GroupMembers, ProjectMembers};
 use crate::merge_request::port::MergeRequests;
 use crate::milestone::port::Milestones;
@@ -90,6 +91,8 @@ pub trait Tx {
     fn refs(&mut self) -> &mut dyn Refs;
     /// The packs of all repositories.
     fn packs(&mut self) -> &mut dyn Packs;
+    /// The LFS objects of all fork networks.
+    fn lfs_objects(&mut self) -> &mut dyn LfsObjects;
     /// The system hooks.
     fn system_hooks(&mut self) -> &mut dyn SystemHooks;
     /// The settings of the service that administrators changed.

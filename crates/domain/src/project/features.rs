@@ -29,6 +29,14 @@ pub struct Features {
     pub request_access: bool,
 }
 
+impl Features {
+    /// Returns whether Git LFS is on for a project with these features, in a namespace with this setting. LFS that is
+    /// off on the server is off for all projects.
+    pub fn has_lfs(&self, of_namespace: Option<bool>, on_server: bool) -> bool {
+        on_server && self.lfs.or(of_namespace).unwrap_or(true)
+    }
+}
+
 impl Default for Features {
     fn default() -> Self {
         Self {
@@ -44,6 +52,27 @@ impl Default for Features {
             merge_only_if_build_succeeds: false,
             merge_only_if_discussions_resolved: false,
             request_access: false,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lfs_is_decided_by_the_server_then_the_project_then_the_namespace() {
+        for (lfs, of_namespace, expected) in [
+            (None, None, true),
+            (None, Some(true), true),
+            (None, Some(false), false),
+            (Some(true), Some(false), true),
+            (Some(false), Some(true), false),
+            (Some(false), None, false),
+        ] {
+            let features = Features { lfs, ..Features::default() };
+            assert_eq!(features.has_lfs(of_namespace, true), expected, "{lfs:?} {of_namespace:?}");
+            assert!(!features.has_lfs(of_namespace, false));
         }
     }
 }

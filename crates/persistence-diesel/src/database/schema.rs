@@ -935,6 +935,24 @@ diesel::table! {
     project_roots (id) {
         id -> BigInt,
         removed -> Bool,
+        network_id -> Nullable<BigInt>,
+    }
+}
+
+diesel::table! {
+    lfs_networks (id) {
+        id -> BigInt,
+        bytes -> BigInt,
+        removed -> Bool,
+    }
+}
+
+diesel::table! {
+    lfs_objects (network_id, oid) {
+        network_id -> BigInt,
+        oid -> Binary,
+        size -> BigInt,
+        created_at -> Timestamp,
     }
 }
 

@@ -19,6 +19,7 @@ use hexforge_domain::group::port::Groups;
 use hexforge_domain::issuable::port::Issuables;
 use hexforge_domain::issue::port::Issues;
 use hexforge_domain::label::port::{GroupLabels, Labels};
+use hexforge_domain::lfs::port::LfsObjects;
 use hexforge_domain::member::port::{AccessRequests, GroupMembers, ProjectMembers};
 use hexforge_domain::merge_request::port::MergeRequests;
 use hexforge_domain::milestone::port::Milestones;
@@ -429,6 +430,7 @@ ports! {
     repository_tasks: RepositoryTasks,
     refs: Refs,
     packs: Packs,
+    lfs_objects: LfsObjects,
     system_hooks: SystemHooks,
     application_settings: SettingsStore,
     searches: Searches,

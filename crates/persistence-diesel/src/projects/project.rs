@@ -359,12 +359,13 @@ impl Projects for DieselTx<'_> {
                 .get_result(conn)
         })?;
         project.id = ProjectId(id);
-        if new.forked_from.is_some() {
+        if let Some(source) = new.forked_from {
             self.run(|conn| {
                 diesel::insert_into(copied_repositories::table)
                     .values(copied_repositories::project_id.eq(id))
                     .execute(conn)
             })?;
+            self.join_fork_network(project.id, source)?;
         }
         Projects::set_runners_token(self, project.id, &new.runners_token)?;
         Ok(project)

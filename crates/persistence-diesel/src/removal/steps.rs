@@ -5,7 +5,7 @@
 //! last, when no row references it any more. Dependent rows are deleted from the leaves up, so that no cascade
 //! deletes more rows than the batch allows.
 
-use hexforge_domain::id::{NamespaceId, ProjectId, UserId};
+use hexforge_domain::id::{ForkNetworkId, NamespaceId, ProjectId, UserId};
 use hexforge_domain::ports::store::StoreError;
 use hexforge_domain::removal::Step;
 use hexforge_domain::removal::port::Removals;
@@ -163,6 +163,15 @@ impl Root {
     }
 }
 
+/// The objects of a fork network.
+const OF_LFS_NETWORKS: [DependentRows; 1] =
+    [dependents("lfs_objects", "network_id, oid", "network_id")];
+
+/// Selects the ids of fork networks without projects whose LFS objects are not removed yet.
+fn removed_lfs_networks() -> Sql {
+    Sql::new("SELECT task.id FROM lfs_networks AS task WHERE task.removed")
+}
+
 /// Selects the ids of removed environments.
 fn removed_environments() -> Sql {
     Sql::new("SELECT task.id FROM environments AS task WHERE task.removed")
@@ -182,7 +191,12 @@ impl Removals for DieselTx<'_> {
                 return Ok(true);
             }
         }
-        Ok(!self.ids(removed_environments().sql(" LIMIT 1"))?.is_empty())
+        for others in [removed_environments(), removed_lfs_networks()] {
+            if !self.ids(others.sql(" LIMIT 1"))?.is_empty() {
+                return Ok(true);
+            }
+        }
+        Ok(false)
     }
 
     fn step(&mut self, limit: u32) -> Result<Step, StoreError> {
@@ -202,9 +216,14 @@ impl Removals for DieselTx<'_> {
             self.remove_user_rows(user)?;
             return Ok(Step::Rows);
         }
-        if let Some(environment) = self.lock_removed_environment()? {
+        if let Some(environment) = self.lock_removed(removed_environments())? {
             self.remove_environment_rows(environment)?;
             return Ok(Step::Rows);
+        }
+        if let Some(network) = self.lock_removed(removed_lfs_networks())? {
+            let is_empty = self.remove_rows(&OF_LFS_NETWORKS, || Sql::new(" = ").id(network))?;
+            let freed = Step::LfsNetwork(ForkNetworkId(network));
+            return Ok(if is_empty { freed } else { Step::Rows });
         }
         Ok(Step::Nothing)
     }
@@ -242,13 +261,13 @@ impl DieselTx<'_> {
         }
     }
 
-    /// Locks a removed environment. Only one transaction at a time deletes the rows of removed entities, because a
-    /// deployment may belong to a removed user too.
-    fn lock_removed_environment(&mut self) -> Result<Option<i64>, StoreError> {
+    /// Locks the first of the removed environments or fork networks that a query selects. Only one transaction at a
+    /// time deletes the rows of removed entities, because a deployment may belong to a removed user too.
+    fn lock_removed(&mut self, removed: Sql) -> Result<Option<i64>, StoreError> {
         if !self.run(|conn| backend::try_lock_name(conn, REMOVALS_LOCK))? {
             return Ok(None);
         }
-        let removed = removed_environments().sql(" ORDER BY task.id LIMIT 1");
+        let removed = removed.sql(" ORDER BY task.id LIMIT 1");
         let removed = removed.sql(backend::skip_locked_clause(self.backend()));
         Ok(self.ids(removed)?.into_iter().next())
     }
@@ -298,6 +317,7 @@ impl DieselTx<'_> {
             && self.remove_all_of("snippets", "project_id", id, &[&OF_SNIPPETS])?
             && self.remove_rows(&OF_PROJECTS, project)?;
         if done {
+            self.leave_fork_network(id)?;
             self.remove_root(Root::Project, id)?;
         }
         Ok(done)

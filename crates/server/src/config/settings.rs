@@ -37,8 +37,8 @@ declare_settings! {
         text(|url| DatabaseUrl::parse(url).map_err(|error| format!("is wrong: {error}"))).secret()
             // `Config::resolve` fills in the default, which depends on the data folder.
             .default("").default_in_words("`hexforge.db` in the data folder");
-    /// Where packs, uploads, build logs and artifacts are kept: `s3://bucket/prefix`, also `gs://`, `az://` or
-    /// `file:///`. Endpoint and credentials come from the usual variables, such as `AWS_ENDPOINT_URL` and
+    /// Where packs, uploads, build logs, artifacts and LFS objects are kept: `s3://bucket/prefix`, also `gs://`,
+    /// `az://` or `file:///`. Endpoint and credentials come from the usual variables, such as `AWS_ENDPOINT_URL` and
     /// `AWS_ACCESS_KEY_ID`.
     object_store_url: Option<String> = "URL",
         text(|url| Ok(url.trim().to_owned())).optional("in the data folder").note("See [object store](#object-store)");

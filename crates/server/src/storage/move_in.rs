@@ -6,8 +6,10 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result};
-use hexforge_domain::id::{BuildId, ProjectId};
+use hexforge_domain::id::{BuildId, ForkNetworkId, ProjectId};
+use hexforge_domain::lfs::LfsOid;
 use hexforge_domain::ports::build_files::BuildFiles;
+use hexforge_domain::ports::lfs_files::LfsFiles;
 use hexforge_domain::ports::pack_store::{PackError, PackStore};
 use hexforge_domain::ports::uploads::{NewFile, Uploads};
 use hexforge_domain::project::upload::{UploadKey, UploadName, UploadSecret};
@@ -15,7 +17,7 @@ use hexforge_domain::project::upload::{UploadKey, UploadName, UploadSecret};
 use super::{Check, ObjectStorage, PACKS, local_packs, object_storage};
 use crate::config::Config;
 use crate::system::project_folders::entries;
-use crate::system::{FsBuildFiles, FsUploads};
+use crate::system::{FsBuildFiles, FsLfsFiles, FsUploads};
 
 /// The time between two progress lines.
 const BETWEEN: Duration = Duration::from_secs(5);
@@ -33,12 +35,12 @@ fn moved_path(data: &Path, folder: &str) -> Result<PathBuf> {
     free.with_context(|| format!("no free name like {} is left", name(1).display()))
 }
 
-/// Copies packs, uploads, logs and artifacts from the data folder into the object store, when an
+/// Copies packs, uploads, logs, artifacts and LFS objects from the data folder into the object store, when an
 /// installation begins to use one. The directories are renamed after everything is copied; an
 /// interrupted move begins again. Returns the renamed directories.
 pub fn move_in(config: &Config, terminal: &mut dyn Write) -> Result<Vec<PathBuf>> {
     let (data, mut folders) = (&config.data_dir, Vec::new());
-    let roots = [PACKS, FsUploads::ROOT, FsBuildFiles::ROOT];
+    let roots = [PACKS, FsUploads::ROOT, FsBuildFiles::ROOT, FsLfsFiles::ROOT];
     if config.object_store_url.is_none() || roots.iter().all(|root| !data.join(root).exists()) {
         return Ok(folders);
     }
@@ -48,6 +50,7 @@ pub fn move_in(config: &Config, terminal: &mut dyn Write) -> Result<Vec<PathBuf>
         (PACKS, copy_packs as fn(&Config, &ObjectStorage, &mut Progress<'_>) -> Result<()>),
         (FsUploads::ROOT, copy_uploads),
         (FsBuildFiles::ROOT, copy_build_files),
+        (FsLfsFiles::ROOT, copy_lfs_objects),
     ] {
         if !data.join(folder).exists() {
             continue;
@@ -133,6 +136,34 @@ fn copy_build_files(
     Ok(())
 }
 
+fn copy_lfs_objects(
+    config: &Config,
+    to: &ObjectStorage,
+    progress: &mut Progress<'_>,
+) -> Result<()> {
+    for (network, oid, file) in FsLfsFiles::objects(&config.data_dir)? {
+        if to.lfs_files.open(network, oid, 0)?.is_none() {
+            copy_lfs_object(to, (network, oid), &file)?;
+        }
+        progress.step()?;
+    }
+    Ok(())
+}
+
+fn copy_lfs_object(
+    to: &ObjectStorage,
+    (network, oid): (ForkNetworkId, LfsOid),
+    file: &Path,
+) -> Result<()> {
+    let mut new = to.lfs_files.begin(network, oid)?;
+    for_each_chunk(file, &mut |chunk| Ok(new.append(chunk)?))?;
+    if new.seal()? == oid {
+        return Ok(new.finish()?);
+    }
+    tracing::warn!(file = %file.display(), "a damaged LFS object is not moved");
+    Ok(())
+}
+
 fn copy_build_file(
     to: &ObjectStorage,
     project: ProjectId,
@@ -155,11 +186,17 @@ fn copy_build_file(
 }
 
 fn copy_file(from: &Path, mut to: Box<dyn NewFile>) -> Result<()> {
+    for_each_chunk(from, &mut |chunk| Ok(to.append(chunk)?))?;
+    Ok(to.finish()?)
+}
+
+/// Reads a file in chunks.
+fn for_each_chunk(from: &Path, visit: &mut dyn FnMut(&[u8]) -> Result<()>) -> Result<()> {
     let (mut file, mut chunk) = (File::open(from)?, vec![0; CHUNK]);
     loop {
         match file.read(&mut chunk)? {
-            0 => return Ok(to.finish()?),
-            read => to.append(&chunk[..read])?,
+            0 => return Ok(()),
+            read => visit(&chunk[..read])?,
         }
     }
 }

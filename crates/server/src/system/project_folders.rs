@@ -10,7 +10,7 @@ use hexforge_domain::hex;
 use hexforge_domain::id::{self, ProjectId};
 
 /// The directory for files that are still being written.
-const RECEIVING: &str = "receiving";
+pub(super) const RECEIVING: &str = "receiving";
 /// The age from which on an unfinished file counts as interrupted, in this process or another one.
 /// No upload takes as long.
 pub(super) const INTERRUPTED: Duration = Duration::from_secs(24 * 60 * 60);
@@ -56,23 +56,28 @@ impl ProjectFolders {
 
     /// Removes unfinished files that are older than [`INTERRUPTED`].
     pub fn remove_interrupted(&self) -> io::Result<()> {
-        for path in entries(&self.receiving())? {
-            let begun = fs::metadata(&path).and_then(|found| found.modified());
-            let age = begun.ok().and_then(|begun| begun.elapsed().ok());
-            if age.is_some_and(|age| age > INTERRUPTED) {
-                match path.is_dir() {
-                    true => fs::remove_dir_all(&path)?,
-                    false => fs::remove_file(&path)?,
-                }
-            }
-        }
-        Ok(())
+        remove_interrupted(&self.receiving())
     }
 
     /// Syncs the directories of a project, so that the names in them survive a crash.
     pub fn sync(&self, project: ProjectId) -> io::Result<()> {
         sync_up_to(&self.folder_of(project), &self.0)
     }
+}
+
+/// Removes unfinished files in a directory that are older than [`INTERRUPTED`].
+pub(super) fn remove_interrupted(receiving: &Path) -> io::Result<()> {
+    for path in entries(receiving)? {
+        let begun = fs::metadata(&path).and_then(|found| found.modified());
+        let age = begun.ok().and_then(|begun| begun.elapsed().ok());
+        if age.is_some_and(|age| age > INTERRUPTED) {
+            match path.is_dir() {
+                true => fs::remove_dir_all(&path)?,
+                false => fs::remove_file(&path)?,
+            }
+        }
+    }
+    Ok(())
 }
 
 /// Syncs a directory and its parents, up to the one above the root, so that their names survive a crash.

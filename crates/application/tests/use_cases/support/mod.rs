@@ -27,8 +27,8 @@ use hexforge_domain::token::{NewToken, Token};
 use hexforge_domain::user::{User, UserState};
 use hexforge_domain_testing::builders::{UserBuilder, a_user};
 use hexforge_domain_testing::fakes::{
-    FakeBuildFiles, FakeClock, FakeGit, FakeImports, FakeOutgoing, FakePasswords, FakePublicKeys,
-    FakeRefCache, FakeSecrets, FakeStore, FakeUploads, FakeVault, FakeYaml,
+    FakeBuildFiles, FakeClock, FakeGit, FakeImports, FakeLfsFiles, FakeOutgoing, FakePasswords,
+    FakePublicKeys, FakeRefCache, FakeSecrets, FakeStore, FakeUploads, FakeVault, FakeYaml,
 };
 
 /// A first page that is large enough for all rows of a test.
@@ -65,6 +65,7 @@ impl World {
             public_keys: Arc::new(FakePublicKeys),
             uploads: Arc::new(FakeUploads::default()),
             build_files: Arc::new(FakeBuildFiles::default()),
+            lfs_files: Arc::new(FakeLfsFiles::default()),
             vault: Arc::new(FakeVault),
             yaml: Arc::new(FakeYaml),
             turns: BranchTurns::default(),
