@@ -99,6 +99,10 @@ pub struct Restrictions {
     pub threads: Option<Arc<dyn WorkThreads>>,
     /// The maximum size of a repository; `None` for no limit.
     pub repository_bytes: Option<u64>,
+    /// The maximum size of the LFS objects of a fork network; `None` for no limit.
+    pub lfs_bytes: Option<u64>,
+    /// Whether Git LFS is off.
+    pub is_lfs_off: bool,
     /// Whether costly pages are closed to visitors who are not signed in.
     pub are_costly_pages_closed: bool,
     /// Whether strangers may register.
@@ -361,6 +365,8 @@ impl Forge {
                 strict: StrictRules::default(),
                 runners_token: Some(SystemSecrets.digest(RUNNERS)),
                 repository_bytes: restrictions.repository_bytes.unwrap_or(u64::MAX),
+                lfs: !restrictions.is_lfs_off,
+                lfs_bytes: restrictions.lfs_bytes.unwrap_or(u64::MAX),
                 sweep_after: TimeDelta::hours(24),
                 session: TimeDelta::days(SESSION_DAYS),
                 signup: restrictions.signup,

@@ -4,6 +4,8 @@ mod git_http {
     mod access;
     mod closing;
     mod hostile;
+    mod lfs;
+    mod lfs_transfer;
     mod many;
     mod push;
     mod reserved;

@@ -117,6 +117,10 @@ pub struct Settings {
     pub runners_token: Option<TokenHash>,
     /// The size limit of all packs of one repository, in bytes.
     pub repository_bytes: u64,
+    /// Whether Git LFS is on.
+    pub lfs: bool,
+    /// The size limit of the LFS objects of one fork network together, in bytes.
+    pub lfs_bytes: u64,
     /// The grace period before a pack that no repository refers to is deleted.
     pub sweep_after: TimeDelta,
     /// The lifetime of a session after its last use.

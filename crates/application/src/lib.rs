@@ -31,6 +31,7 @@ pub mod git_access;
 pub mod group;
 pub mod issue;
 pub mod label;
+pub mod lfs;
 pub mod limiter;
 pub mod member;
 pub mod merge_request;

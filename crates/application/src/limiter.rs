@@ -24,6 +24,7 @@ mod permits {
     pub(super) const CONTRIBUTORS: usize = 16;
     pub(super) const SEARCHES: usize = 8;
     pub(super) const UPLOADS: usize = 64;
+    pub(super) const LFS_UPLOADS: usize = 64;
     pub(super) const DOWNLOADS: usize = 64;
     pub(super) const READS: usize = 16;
     pub(super) const WRITES: usize = 16;
@@ -50,8 +51,10 @@ pub struct Limiter {
     pub contributors: PermitPool,
     /// Calls that search a commit history. Only the address of the caller is known, not the user.
     pub searches: PermitPool,
-    /// Uploads that are being received.
+    /// Uploads and artifacts that are being received.
     pub uploads: PermitPool,
+    /// LFS objects that are being received, and batches that look up the files of objects to upload.
+    pub lfs_uploads: PermitPool,
     /// Downloads of large uploaded files, of artifacts and of build logs.
     pub downloads: PermitPool,
     /// Calls that only read. Each concurrent call slows down the others, so there are few permits, and it takes three
@@ -100,6 +103,7 @@ impl Limiter {
             contributors: quarters(permits::CONTRIBUTORS),
             searches: by_address(permits::SEARCHES),
             uploads: quarters(permits::UPLOADS),
+            lfs_uploads: quarters(permits::LFS_UPLOADS),
             downloads: quarters(permits::DOWNLOADS),
             reads: PermitPool::new(calls(permits::READS)),
             writes: PermitPool::new(calls(permits::WRITES)),

@@ -121,7 +121,7 @@ async fn upload_pack(
     let permit = permit(&shared, service, holder).await?;
     let (version, app) = (version(&request), Arc::clone(&shared.edge.app));
     let (sender, body) = body::channel(shared.edge.limiter.transfer);
-    drop(actix_web::rt::spawn(body::pump(early, incoming, sender)));
+    drop(actix_web::rt::spawn(body::pump(early, incoming, sender, body::MAX_DISCARDED)));
     let written = stream::start(&shared.edge.limiter, permit, move |to| {
         let mut from = encoding.decoded(body, MAX_REQUEST_BYTES);
         let repository = repository::open_for_client(&app, project.id, holder)?;
@@ -158,7 +158,7 @@ async fn receive_pack(
         let received = push::receive(&app, caller.actor, &project, client);
         repository::unless_removed(&app, project.id, received).map(|()| to)
     });
-    let pumped = body::pump(early, incoming, sender);
+    let pumped = body::pump(early, incoming, sender, body::MAX_DISCARDED);
     // A client reads the response only after it has sent everything, so the whole body is read.
     let (taken, ()) = futures_util::future::join(taken, pumped).await;
     drop(waiting);

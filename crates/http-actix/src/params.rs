@@ -7,7 +7,7 @@ pub mod declared;
 mod encoded;
 mod file;
 mod form;
-mod json;
+pub(crate) mod json;
 pub(crate) mod lenient_base64;
 mod long_text;
 mod moment;

@@ -48,7 +48,7 @@ mod templates;
 mod todos;
 mod tokens;
 mod triggers;
-mod uploads;
+pub(crate) mod uploads;
 mod users;
 mod variables;
 mod version;

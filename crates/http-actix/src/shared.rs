@@ -64,7 +64,8 @@ impl Shared {
         storage_ready: StorageReady,
     ) -> Self {
         let cache = Arc::clone(&app.application_settings);
-        let links = Links::new(&settings.external_url, settings.ssh_port, cache);
+        let links =
+            Links::new(&settings.external_url, settings.ssh_port, cache).with_lfs(app.settings.lfs);
         let edge = Edge {
             app: Arc::new(app),
             limiter,

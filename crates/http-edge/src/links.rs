@@ -1,4 +1,4 @@
-//! URLs in responses and payloads.
+//! URLs in responses and payloads, and the other settings of the server that responses show.
 
 use std::sync::Arc;
 
@@ -18,6 +18,8 @@ pub struct Links {
     ssh: String,
     /// Tells whether Gravatars are shown.
     settings: Arc<SettingsCache>,
+    /// Whether Git LFS is on.
+    lfs: bool,
 }
 
 impl Links {
@@ -35,7 +37,18 @@ impl Links {
             port => format!("ssh://git@{host}:{port}/"),
         };
         let external_url = external_url.trim_end_matches('/').to_owned();
-        Self { external_url, gravatar, ssh, settings }
+        Self { external_url, gravatar, ssh, settings, lfs: true }
+    }
+
+    /// Sets whether Git LFS is on. It is on by default.
+    #[must_use]
+    pub fn with_lfs(self, lfs: bool) -> Self {
+        Self { lfs, ..self }
+    }
+
+    /// Whether Git LFS is on, which responses about projects and groups show.
+    pub fn has_lfs(&self) -> bool {
+        self.lfs
     }
 
     /// The page of a group.

@@ -9,7 +9,9 @@
 //! each small read, and copy written data twice.
 
 mod reader;
+mod watched;
 mod writer;
 
 pub use reader::{Piece, PieceReader, piece_channel};
+pub use watched::Watched;
 pub use writer::PieceWriter;

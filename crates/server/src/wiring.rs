@@ -102,6 +102,8 @@ pub fn wire(
                 .as_ref()
                 .map(|token| SystemSecrets.digest(token.reveal())),
             repository_bytes: limits.repository_bytes,
+            lfs: config.lfs,
+            lfs_bytes: config.max_lfs_mb << 20,
             sweep_after: TimeDelta::hours(config.sweep_after_hours.into()),
             session: TimeDelta::days(config.session_days.into()),
             signup: config.signup,

@@ -59,7 +59,11 @@ fn the_table_of_permits_is_that_of_the_limiter() {
         ("comparisons", &limiter.comparisons),
         ("requests that wait for counts of contributors", &limiter.contributors),
         ("uploads and artifacts that are received", &limiter.uploads),
-        ("uploads, artifacts and logs larger than 256 KiB that are sent", &limiter.downloads),
+        ("LFS objects that are received, and batches that announce them", &limiter.lfs_uploads),
+        (
+            "uploads, artifacts and logs larger than 256 KiB, and LFS objects, that are sent",
+            &limiter.downloads,
+        ),
         ("commands over SSH, also those that wait", &limiter.ssh_commands),
         ("calls that read", &limiter.reads),
         ("calls that change something, on PostgreSQL", &limiter.writes),

@@ -30,7 +30,8 @@ fn discover(scene: &Scene<'_>, service: &str, who: Option<(&str, &str)>) -> Resp
     }
 }
 
-fn basic(name: &str, password: &str) -> String {
+/// The header of basic authentication.
+pub fn basic(name: &str, password: &str) -> String {
     use std::io::Write;
     use std::process::{Command, Stdio};
     let mut child = Command::new("base64")

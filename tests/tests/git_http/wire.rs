@@ -8,7 +8,6 @@ use super::support::Scene;
 on_every_store!(
     an_empty_probe_request_is_accepted,
     invalid_requests_are_refused,
-    clients_of_lfs_are_told_that_it_is_off,
     answers_with_and_without_a_side_band
 );
 
@@ -66,38 +65,6 @@ fn an_empty_probe_request_is_accepted(forge: &Forge) {
     let answer = request.header(name, value).body(expecting.body).send();
     assert_eq!(answer.status, 100);
     assert!(String::from_utf8_lossy(&answer.body).starts_with("HTTP/1.1 200"));
-}
-
-/// 16.1 of rest_of_v3.md: "LFS off on the server", for everybody, and 16.4: 404 means that there are no locks.
-fn clients_of_lfs_are_told_that_it_is_off(forge: &Forge) {
-    let scene = Scene::new(forge);
-    let expected = "{\"message\":\"Git LFS is not enabled on this GitLab server, contact your admin.\",\
-        \"documentation_url\":\"http://forge.test/help\"}";
-    let oid = "a".repeat(64);
-    for project in ["ada/ship.git", "ada/missing.git"] {
-        for (method, rest) in [
-            ("POST", "info/lfs/objects/batch".to_owned()),
-            ("POST", "info/lfs/objects".to_owned()),
-            ("GET", format!("info/lfs/objects/{oid}")),
-            ("GET", format!("gitlab-lfs/objects/{oid}")),
-            ("PUT", format!("gitlab-lfs/objects/{oid}/7")),
-        ] {
-            for token in [None, Some(&scene.ada)] {
-                let request = forge.page(method, &format!("/{project}/{rest}"));
-                let request = token.iter().fold(request, |request, token| request.token(token));
-                let answer = request.send();
-                assert_eq!((answer.status, answer.text()), (501, expected), "{method} {rest}");
-                let media_type = Some("application/vnd.git-lfs+json");
-                assert_eq!(answer.header("content-type"), media_type);
-            }
-        }
-        for rest in ["info/lfs/locks/verify", "info/lfs/locks"] {
-            let request = forge.page("POST", &format!("/{project}/{rest}")).token(&scene.ada);
-            let media_type = "application/vnd.git-lfs+json";
-            let answer = request.header("Content-Type", media_type).body("{}").send();
-            assert_eq!(answer.status, 404, "{rest}");
-        }
-    }
 }
 
 fn invalid_requests_are_refused(forge: &Forge) {

@@ -99,7 +99,7 @@ impl<'a> GroupJson<'a> {
             path: group.path.as_str(),
             description: &group.description,
             visibility_level: group.visibility.level(),
-            lfs_enabled: group.lfs_enabled.unwrap_or(true),
+            lfs_enabled: links.has_lfs() && group.lfs_enabled.unwrap_or(true),
             avatar_url: links.group_avatar(group),
             web_url: links.group(group),
             request_access_enabled: group.request_access_enabled,

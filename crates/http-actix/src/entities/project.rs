@@ -126,7 +126,7 @@ impl<'a> ProjectJson<'a> {
             created_at: Iso(project.created_at),
             last_activity_at: Iso(project.last_activity_at),
             shared_runners_enabled: features.shared_runners,
-            lfs_enabled: features.lfs.or(place.namespace.lfs_enabled).unwrap_or(true),
+            lfs_enabled: features.has_lfs(place.namespace.lfs_enabled, links.has_lfs()),
             creator_id: project.creator.map(|creator| creator.0),
             namespace: NamespaceJson::new(&place.namespace, links),
             forked_from_project: view

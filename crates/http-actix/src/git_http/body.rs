@@ -14,9 +14,9 @@ use tokio::time::{Instant, timeout};
 /// The number of pieces that are buffered for the reader.
 const WAITING: usize = 8;
 
-/// The maximum number of bytes that are read and discarded after the reader has ended. A client reads the response only
-/// after it has sent everything.
-const MAX_DISCARDED: usize = 1 << 30;
+/// The maximum number of bytes of a git request that are read and discarded after the reader has ended. Git reads the
+/// response only after it has sent everything.
+pub(super) const MAX_DISCARDED: usize = 1 << 30;
 
 /// The number of bytes of a request that are read before it has a permit. Most fetch requests are shorter.
 const MAX_EARLY_BYTES: usize = 64 * 1024;
@@ -49,6 +49,21 @@ impl<S: Stream<Item = Result<Bytes, E>> + Unpin, E: Display> Incoming<S> {
         piece
     }
 
+    /// Reads the whole body, if it has at most this many bytes.
+    pub(super) async fn whole(&mut self, max: usize) -> Result<Vec<u8>, BodyError> {
+        let mut whole = Vec::new();
+        loop {
+            match self.next().await {
+                Piece::Data(bytes) if whole.len() + bytes.len() > max => {
+                    return Err(BodyError::TooLong);
+                }
+                Piece::Data(bytes) => whole.extend_from_slice(&bytes),
+                Piece::End => return Ok(whole),
+                Piece::Broken(error) => return Err(BodyError::Broken(error)),
+            }
+        }
+    }
+
     /// Reads the beginning of the body: all of it, or as much as is buffered for a request without a permit.
     pub(super) async fn beginning(&mut self) -> Vec<Piece> {
         let (mut pieces, mut size) = (Vec::new(), 0);
@@ -65,11 +80,20 @@ impl<S: Stream<Item = Result<Bytes, E>> + Unpin, E: Display> Incoming<S> {
     }
 }
 
-/// Sends a body to its reader: first the beginning that was read already, then the rest.
+/// Why a body was not read to its end.
+#[derive(Debug)]
+pub(super) enum BodyError {
+    TooLong,
+    Broken(io::Error),
+}
+
+/// Sends a body to its reader: first the beginning that was read already, then the rest. When the reader has ended, at
+/// most `max_discarded` further bytes are read.
 pub(super) async fn pump<S, E>(
     early: Vec<Piece>,
     mut incoming: Incoming<S>,
     sender: mpsc::Sender<Piece>,
+    max_discarded: usize,
 ) where
     S: Stream<Item = Result<Bytes, E>> + Unpin,
     E: Display,
@@ -86,7 +110,7 @@ pub(super) async fn pump<S, E>(
         if !is_wanted {
             discarded += size;
         }
-        if !goes_on || discarded > MAX_DISCARDED {
+        if !goes_on || discarded > max_discarded {
             return;
         }
     }

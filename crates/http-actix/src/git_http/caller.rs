@@ -10,7 +10,7 @@ use hexforge_application::retry;
 use hexforge_application::session::Attempt;
 use hexforge_application::sign_in::{self, Credentials};
 use hexforge_domain::id::ProjectId;
-use hexforge_domain::limiter::Caller as PermitHolder;
+use hexforge_domain::limiter::{Caller as PermitHolder, PermitPool};
 use hexforge_domain::policy::Actor;
 
 use super::answer::ErrorAnswer;
@@ -114,6 +114,18 @@ pub(super) async fn blocking<T: Send + 'static, E: Into<ErrorAnswer> + Send + 's
     let permit = permit::wait(&shared.edge.limiter.reads, holder).await?;
     let app = Arc::clone(&shared.edge.app);
     work::run_short(&shared.edge.limiter, permit, move || with_retries(&app, task)).await?
+}
+
+/// Runs a long task with a permit of this pool, and retries it if it conflicts with others.
+pub(super) async fn run_long<T: Send + 'static, E: Into<ErrorAnswer> + Send + 'static>(
+    shared: &web::Data<Shared>,
+    pool: &PermitPool,
+    holder: PermitHolder,
+    task: impl Fn(&App) -> Result<T, E> + Send + 'static,
+) -> Result<T, ErrorAnswer> {
+    let permit = permit::wait(pool, holder).await?;
+    let app = Arc::clone(&shared.edge.app);
+    work::run_long(&shared.edge.limiter, permit, move || with_retries(&app, task)).await?
 }
 
 fn with_retries<T, E: Into<ErrorAnswer>>(

@@ -12,7 +12,12 @@ const MAX_VALUES: usize = 100_000;
 
 /// Parses one value.
 pub(super) fn parse(text: &[u8]) -> serde_json::Result<Value> {
-    let left = Cell::new(MAX_VALUES);
+    parse_at_most(text, MAX_VALUES)
+}
+
+/// Parses one value that has at most this many values in it. More of them are a data error, not a syntax error.
+pub(crate) fn parse_at_most(text: &[u8], max_values: usize) -> serde_json::Result<Value> {
+    let left = Cell::new(max_values);
     let mut deserializer = serde_json::Deserializer::from_slice(text);
     let value = Bounded { left: &left }.deserialize(&mut deserializer)?;
     deserializer.end()?;
@@ -30,7 +35,7 @@ impl<'de> DeserializeSeed<'de> for Bounded<'_> {
     fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Value, D::Error> {
         match self.left.get().checked_sub(1) {
             Some(left) => self.left.set(left),
-            None => return Err(D::Error::custom(format!("more than {MAX_VALUES} values"))),
+            None => return Err(D::Error::custom("more values than are accepted")),
         }
         deserializer.deserialize_any(self)
     }

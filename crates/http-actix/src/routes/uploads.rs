@@ -205,7 +205,7 @@ pub(crate) async fn send_file(
         return Ok(response.body(api.run_step(read).await?));
     }
     let permit = api.permit_of(|limiter| &limiter.downloads, user).await?;
-    let write = move |to: &mut dyn Write| copy(&mut content.take(size), to);
+    let write = move |to: &mut dyn Write| copy_content(&mut content.take(size), to);
     let body = stream::start(api.limiter(), permit, write).await?;
     Ok(body.of_size(size, &mut response))
 }
@@ -214,7 +214,8 @@ fn unreadable(error: std::io::Error) -> Error {
     FilesError("a stored file cannot be read".to_owned(), error.into()).into()
 }
 
-fn copy(from: &mut dyn Read, to: &mut dyn Write) -> Result<(), GitError> {
+/// Copies the content of a stored file into a response.
+pub(crate) fn copy_content(from: &mut dyn Read, to: &mut dyn Write) -> Result<(), GitError> {
     let mut block = vec![0; BLOCK];
     loop {
         let length = match from.read(&mut block) {

@@ -83,6 +83,10 @@ declare_settings! {
         number(1..=1_048_576).default(10240).note("See [limits of a push](git.md#limits-of-a-push)");
     /// The maximum total size of the packs of one repository in MiB, pushed or imported.
     max_repository_mb: u64 = "MIB", number(1..=1_048_576).default(20480);
+    /// Whether Git LFS is on: `true` or `false`.
+    lfs: bool = "BOOL", switch().default(true).note("See [Git LFS](git.md#git-lfs)");
+    /// The maximum total size of the LFS objects of a project and its forks in MiB; uploads to forks may fill half of it.
+    max_lfs_mb: u64 = "MIB", number(1..=1_048_576).default(20480);
     /// The maximum uncompressed size of an object of a push, such as a file, in MiB.
     max_object_mb: u64 = "MIB", number(1..=1_048_576).default(2048);
     /// Memory in MiB that all running pushes and imports may use together.

@@ -79,6 +79,8 @@ impl World {
                 strict: StrictRules::default(),
                 runners_token: None,
                 repository_bytes: 10 << 30,
+                lfs: true,
+                lfs_bytes: 10 << 30,
                 sweep_after: TimeDelta::hours(24),
                 signup: SignUp::Off,
                 remote_images: false,
