@@ -5,6 +5,7 @@ mod git_http {
     mod closing;
     mod hostile;
     mod lfs;
+    mod lfs_clients;
     mod lfs_transfer;
     mod many;
     mod push;

@@ -1,6 +1,7 @@
 //! Parses the command that a client requests. No program is run: the few commands of git clients are recognised,
 //! and everything else is refused.
 
+use hexforge_domain::lfs::LfsOperation;
 use hexforge_domain::ports::git_transport::Service;
 use hexforge_domain::project::ProjectRef;
 
@@ -18,6 +19,15 @@ pub(crate) struct Command {
 /// The tasks that the server offers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Task {
+    /// A task on the repository.
+    Repository(RepositoryTask),
+    /// Sends credentials for the LFS requests of the client, which go over HTTP.
+    AuthenticateLfs(LfsOperation),
+}
+
+/// The tasks on a repository.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum RepositoryTask {
     /// Fetch or push, after the ref advertisement.
     Serve(Service),
     /// Sends an archive.
@@ -28,16 +38,23 @@ impl Task {
     /// The command name that clients request.
     pub(crate) fn as_str(self) -> &'static str {
         match self {
-            Task::Serve(service) => service.as_str(),
-            Task::Archive => "git-upload-archive",
+            Task::Repository(RepositoryTask::Serve(service)) => service.as_str(),
+            Task::Repository(RepositoryTask::Archive) => "git-upload-archive",
+            Task::AuthenticateLfs(_) => "git-lfs-authenticate",
         }
     }
+}
 
+impl RepositoryTask {
     /// Returns true if the task changes the repository.
     pub(crate) fn is_push(self) -> bool {
-        self == Task::Serve(Service::ReceivePack)
+        self == RepositoryTask::Serve(Service::ReceivePack)
     }
 }
+
+const FETCH: Task = Task::Repository(RepositoryTask::Serve(Service::UploadPack));
+const PUSH: Task = Task::Repository(RepositoryTask::Serve(Service::ReceivePack));
+const ARCHIVE: Task = Task::Repository(RepositoryTask::Archive);
 
 /// Why a command is refused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -56,7 +73,8 @@ impl Refusal {
     pub(crate) fn text(self) -> &'static str {
         match self {
             Refusal::Unknown => {
-                "Only git-upload-pack, git-receive-pack and git-upload-archive are served here: there is no shell."
+                "Only git-upload-pack, git-receive-pack, git-upload-archive and git-lfs-authenticate are served here: \
+                 there is no shell."
             }
             Refusal::NoProject => NOT_FOUND,
         }
@@ -72,13 +90,13 @@ impl Command {
         let words = split_words(line).ok_or(Refusal::Unknown)?;
         let words: Vec<&str> = words.iter().map(String::as_str).collect();
         let (task, path) = match words[..] {
-            ["git-upload-pack", path] | ["git", "upload-pack", path] => {
-                (Task::Serve(Service::UploadPack), path)
+            ["git-upload-pack", path] | ["git", "upload-pack", path] => (FETCH, path),
+            ["git-receive-pack", path] | ["git", "receive-pack", path] => (PUSH, path),
+            ["git-upload-archive", path] | ["git", "upload-archive", path] => (ARCHIVE, path),
+            ["git-lfs-authenticate", path, operation] => {
+                let operation = LfsOperation::parse(operation).ok_or(Refusal::Unknown)?;
+                (Task::AuthenticateLfs(operation), path)
             }
-            ["git-receive-pack", path] | ["git", "receive-pack", path] => {
-                (Task::Serve(Service::ReceivePack), path)
-            }
-            ["git-upload-archive", path] | ["git", "upload-archive", path] => (Task::Archive, path),
             _ => return Err(Refusal::Unknown),
         };
         Ok(Self { task, project: parse_project(path).ok_or(Refusal::NoProject)? })
@@ -152,8 +170,6 @@ mod tests {
 
     #[test]
     fn commands_that_git_clients_send() {
-        const FETCH: Task = Task::Serve(Service::UploadPack);
-        const PUSH: Task = Task::Serve(Service::ReceivePack);
         for (line, task, project) in [
             ("git-upload-pack '/ada/ship.git'", FETCH, "ada/ship"),
             ("git-upload-pack 'ada/ship.git'", FETCH, "ada/ship"),
@@ -163,7 +179,17 @@ mod tests {
             ("git upload-pack '/ada/ship.git'", FETCH, "ada/ship"),
             ("git-receive-pack '/ada/ship.js.git'", PUSH, "ada/ship.js"),
             ("git receive-pack 'ada/ship.git'", PUSH, "ada/ship"),
-            ("git-upload-archive 'ada/ship.git'", Task::Archive, "ada/ship"),
+            ("git-upload-archive 'ada/ship.git'", ARCHIVE, "ada/ship"),
+            (
+                "git-lfs-authenticate 'ada/ship.git' download",
+                Task::AuthenticateLfs(LfsOperation::Download),
+                "ada/ship",
+            ),
+            (
+                "git-lfs-authenticate /ada/ship.git upload",
+                Task::AuthenticateLfs(LfsOperation::Upload),
+                "ada/ship",
+            ),
             ("git-receive-pack 'a'\\''b/c'\\!'d.git'", PUSH, "a'b/c!d"),
         ] {
             assert_eq!(parse(line), Ok((task, project.to_owned())), "{line}");
@@ -217,6 +243,10 @@ mod tests {
             "git 'upload-pack a/b'",
             "git -c core.x=y upload-pack 'a/b'",
             "git lfs-authenticate a/b download",
+            "git-lfs-authenticate a/b",
+            "git-lfs-authenticate a/b verify",
+            "git-lfs-authenticate a/b download upload",
+            "git-lfs-transfer a/b download",
             "scp -t /tmp",
             "git-shell -c x",
             "sh",

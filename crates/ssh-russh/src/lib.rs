@@ -14,7 +14,6 @@ mod connection;
 mod host_keys;
 mod server;
 mod session;
-mod watched;
 mod work;
 
 pub use config::Limits;

@@ -5,35 +5,40 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
 use hexforge_application::app::App;
 use hexforge_application::error::Error;
 use hexforge_application::git_access::{
     GitRefusal, GitTransport, deploy_key_push_refusal, may_fetch, may_fetch_with_deploy_key,
     may_push, require_transport,
 };
+use hexforge_application::lfs::{self, LfsIdentity, LfsLogin, LfsRefusal};
 use hexforge_application::limiter::Limiter;
 use hexforge_application::public_key::{self, KeyHolder};
 use hexforge_application::push;
 use hexforge_application::repository;
 use hexforge_application::retry;
+use hexforge_domain::id::ProjectId;
+use hexforge_domain::lfs::LfsOperation;
 use hexforge_domain::limiter::{Caller, Permit, PermitPool};
 use hexforge_domain::ports::git::GitError;
 use hexforge_domain::ports::git_transport::{Conversation, ProtocolVersion, Service};
 use hexforge_domain::ports::store::StoreError;
-use hexforge_domain::project::Project;
-use hexforge_io_bridge::PieceReader;
+use hexforge_domain::project::{Project, ProjectRef};
+use hexforge_io_bridge::{PieceReader, Watched};
 use russh::ChannelWriteHalf;
 use russh::server::Msg;
+use serde_json::json;
 use tokio::sync::oneshot;
 use tokio::time::timeout;
 
 use crate::beginning::Beginning;
 use crate::bridge::{self, Gone};
-use crate::command::{Command, NOT_FOUND, Refusal, Task};
+use crate::command::{Command, NOT_FOUND, Refusal, RepositoryTask, Task};
 use crate::connection::RunningCommand;
 use crate::server::Shared;
 use crate::session::log_failure;
-use crate::watched::Watched;
 
 /// The maximum number of bytes of a fetch or archive request.
 const MAX_REQUEST_BYTES: u64 = 256 << 20;
@@ -47,6 +52,9 @@ const EXIT_TIMEOUT: Duration = Duration::from_secs(10);
 const BUSY: &str = "Too many clients are served at this moment. Please try again later.";
 const STOPPING: &str = "The server is being stopped. Please try again later.";
 const UNKNOWN_KEY: &str = "This key is not accepted any more.";
+const LFS_OFF: &str = "Git LFS is not enabled on this server.";
+const LFS_FORBIDDEN: &str =
+    "Access to the LFS objects of this project is forbidden. Check your access level.";
 const FAILED: &str = "The server failed. Its administrators find the reason in the log.";
 
 /// A command to run.
@@ -88,6 +96,20 @@ impl From<GitRefusal> for Failure {
     }
 }
 
+impl From<LfsRefusal> for Failure {
+    fn from(refusal: LfsRefusal) -> Self {
+        match refusal {
+            LfsRefusal::Off => Failure::Refused(LFS_OFF),
+            LfsRefusal::Challenge | LfsRefusal::NoProject | LfsRefusal::Hidden => {
+                Failure::Refused(NOT_FOUND)
+            }
+            LfsRefusal::Forbidden => Failure::Refused(LFS_FORBIDDEN),
+            LfsRefusal::ProtocolOff(protocol) => Failure::Refused(protocol.refusal()),
+            LfsRefusal::Failed(error) => error.into(),
+        }
+    }
+}
+
 impl From<Error> for Failure {
     fn from(error: Error) -> Self {
         match error {
@@ -118,9 +140,12 @@ impl Work {
         let mut ids = LoggedIds::default();
         let served = match command {
             _ if shared.is_stopping() => Err(Failure::Refused(STOPPING)),
-            Some(Ok(command)) => {
+            Some(Ok(Command { task: Task::AuthenticateLfs(operation), project: named })) => {
+                authenticate_lfs(&shared, (peer, key), (operation, named), &half, &mut ids).await
+            }
+            Some(Ok(Command { task: Task::Repository(task), project })) => {
                 let served =
-                    GitCommand { shared: &shared, peer, key, command, version, half: &half };
+                    GitCommand { shared: &shared, peer, key, task, project, version, half: &half };
                 served.serve(input, gone, &mut ids).await
             }
             // The refusal also requires a key that is still valid.
@@ -182,6 +207,41 @@ async fn greet(
     sent.map_err(|error| Failure::Gone(io::Error::other(error)))
 }
 
+/// Sends the credentials for the LFS requests of a client, as one JSON object.
+async fn authenticate_lfs(
+    shared: &Arc<Shared>,
+    (peer, key): (SocketAddr, String),
+    (operation, named): (LfsOperation, ProjectRef),
+    half: &ChannelWriteHalf<Msg>,
+    ids: &mut LoggedIds,
+) -> Result<(), Failure> {
+    let holder = identify(shared, key.clone()).await?;
+    let caller = Caller::new(holder.actor(), Some(peer.ip()));
+    let _command = wait_for_permit(shared, &shared.limiter.ssh_commands, caller).await?;
+    let authenticate = move |app: &App| {
+        // The key is looked up again, because waiting for the permit may take long.
+        let holder = public_key::holder(app, &key)?.ok_or(Failure::Refused(UNKNOWN_KEY))?;
+        require_transport(app, GitTransport::SSH)?;
+        let identity = match &holder {
+            KeyHolder::User { actor, .. } => LfsIdentity::Actor(*actor),
+            KeyHolder::DeployKey { .. } if operation == LfsOperation::Upload => {
+                return Err(deploy_key_push_refusal().into());
+            }
+            KeyHolder::DeployKey { id, .. } => LfsIdentity::DeployKey(*id),
+        };
+        let login = lfs::authenticate(app, identity, operation, &named)?;
+        Ok::<_, Failure>((holder, login))
+    };
+    let (holder, login) = blocking(&shared.app, authenticate).await?;
+    let LfsLogin { project, href, login, token, expires_in } = login;
+    *ids = LoggedIds::new(&holder, project);
+    let both = STANDARD.encode(format!("{login}:{}", token.reveal()));
+    let header = json!({ "Authorization": format!("Basic {both}") });
+    let answer = json!({ "header": header, "href": href, "expires_in": expires_in });
+    let sent = half.data_bytes(format!("{answer}\n")).await;
+    sent.map_err(|error| Failure::Gone(io::Error::other(error)))
+}
+
 /// Removes control characters, so that text cannot manipulate the user's terminal.
 fn without_control_chars(text: &str) -> String {
     text.chars().filter(|one| !one.is_control()).collect()
@@ -202,13 +262,13 @@ struct LoggedIds {
 }
 
 impl LoggedIds {
-    fn new(holder: &KeyHolder, project: &Project) -> Self {
+    fn new(holder: &KeyHolder, project: ProjectId) -> Self {
         let deploy_key = match holder {
             KeyHolder::User { .. } => None,
             KeyHolder::DeployKey { id, .. } => Some(id.0),
         };
         let user = holder.actor().user().map(|user| user.0);
-        Self { user, deploy_key, project: Some(project.id.0) }
+        Self { user, deploy_key, project: Some(project.0) }
     }
 }
 
@@ -217,7 +277,8 @@ struct GitCommand<'a> {
     shared: &'a Arc<Shared>,
     peer: SocketAddr,
     key: String,
-    command: Command,
+    task: RepositoryTask,
+    project: ProjectRef,
     version: ProtocolVersion,
     half: &'a Arc<ChannelWriteHalf<Msg>>,
 }
@@ -237,9 +298,9 @@ impl GitCommand<'_> {
         let output = bridge::output(gone, transfer, async move |piece| {
             half.data_bytes(piece).await.map_err(io::Error::other)
         });
-        let (task, version) = (self.command.task, self.version);
+        let (task, version) = (self.task, self.version);
         let (holder, project) = self.admit().await?;
-        *ids = LoggedIds::new(&holder, &project);
+        *ids = LoggedIds::new(&holder, project.id);
         let actor = holder.actor();
         let caller = Caller::new(actor, Some(self.peer.ip()));
         let _command = self.permit(&self.shared.limiter.ssh_commands, caller).await?;
@@ -249,7 +310,7 @@ impl GitCommand<'_> {
         let report = run_on_thread(&self.shared.limiter, permit, move || {
             let (mut output, project) = (output, project);
             let mut advertised = None;
-            if let Task::Serve(service) = task {
+            if let RepositoryTask::Serve(service) = task {
                 let repository = repository::open_for_client(&app, project.id, Caller::BACKGROUND)?;
                 repository.advertise(service, version, &mut output)?;
                 output.flush().map_err(GitError::ReaderGone)?;
@@ -269,19 +330,19 @@ impl GitCommand<'_> {
             input.set_limits(transfer.for_negotiation());
         }
         let permit = self.permit(pool, caller).await?;
-        let (app, key, command) = (Arc::clone(&self.shared.app), self.key, self.command);
+        let (app, key, named) = (Arc::clone(&self.shared.app), self.key, self.project);
         run_on_thread(&self.shared.limiter, permit, move || {
             let rechecking_app = Arc::clone(&app);
             let mut from = Watched::new(input, limits.recheck, move || {
-                check_permission(&rechecking_app, &key, &command).is_ok()
+                check_permission(&rechecking_app, &key, task, &named).is_ok()
             });
             let served = match task {
-                Task::Archive => {
+                RepositoryTask::Archive => {
                     let mut from = from.take(MAX_REQUEST_BYTES);
                     let repository = repository::open_for_client(&app, project.id, caller)?;
                     repository.upload_archive(&mut from, &mut output).map_err(Error::from)
                 }
-                Task::Serve(Service::UploadPack) => {
+                RepositoryTask::Serve(Service::UploadPack) => {
                     // The client may want every object that was advertised, whatever was pushed since.
                     let repository = match advertised {
                         Some(refs) => repository::open_with_refs(&app, project.id, refs, caller)?,
@@ -292,7 +353,7 @@ impl GitCommand<'_> {
                     let served = repository.upload_pack(version, stateful, &mut from, &mut output);
                     served.map_err(Error::from)
                 }
-                Task::Serve(Service::ReceivePack) => {
+                RepositoryTask::Serve(Service::ReceivePack) => {
                     let (from, to, disconnected) = (&mut from, &mut output, &disconnected);
                     let client = push::Client { from, to, disconnected };
                     push::receive(&app, actor, &project, client)
@@ -306,36 +367,45 @@ impl GitCommand<'_> {
 
     /// Returns the holder of the key and the project, with a fresh permission check.
     async fn admit(&self) -> Result<(KeyHolder, Project), Failure> {
-        let (key, command) = (self.key.clone(), self.command.clone());
-        blocking(&self.shared.app, move |app| check_permission(app, &key, &command)).await
+        let (key, task, named) = (self.key.clone(), self.task, self.project.clone());
+        blocking(&self.shared.app, move |app| check_permission(app, &key, task, &named)).await
     }
 
     /// Returns the permit pool whose permits the task needs.
     fn pool(&self) -> &PermitPool {
         let limiter = &self.shared.limiter;
-        match self.command.task {
-            Task::Archive => &limiter.archives,
-            Task::Serve(Service::UploadPack) => &limiter.fetches,
-            Task::Serve(Service::ReceivePack) => &limiter.pushes,
+        match self.task {
+            RepositoryTask::Archive => &limiter.archives,
+            RepositoryTask::Serve(Service::UploadPack) => &limiter.fetches,
+            RepositoryTask::Serve(Service::ReceivePack) => &limiter.pushes,
         }
     }
 
     async fn permit(&self, pool: &PermitPool, caller: Caller) -> Result<Permit, Failure> {
-        let permit = timeout(self.shared.limits.permit_timeout, pool.wait_for_permit(caller)).await;
-        permit.ok().and_then(Result::ok).ok_or(Failure::Refused(BUSY))
+        wait_for_permit(self.shared, pool, caller).await
     }
 }
 
-/// Returns the holder of the key and the project if the holder may run the command. Its task decides which permission
+async fn wait_for_permit(
+    shared: &Shared,
+    pool: &PermitPool,
+    caller: Caller,
+) -> Result<Permit, Failure> {
+    let permit = timeout(shared.limits.permit_timeout, pool.wait_for_permit(caller)).await;
+    permit.ok().and_then(Result::ok).ok_or(Failure::Refused(BUSY))
+}
+
+/// Returns the holder of the key and the project if the holder may run the task. It decides which permission
 /// is needed.
 fn check_permission(
     app: &App,
     key: &str,
-    command: &Command,
+    task: RepositoryTask,
+    named: &ProjectRef,
 ) -> Result<(KeyHolder, Project), Failure> {
     let holder = public_key::holder(app, key)?.ok_or(Failure::Refused(UNKNOWN_KEY))?;
     require_transport(app, GitTransport::SSH)?;
-    let (named, is_push) = (&command.project, command.task.is_push());
+    let is_push = task.is_push();
     let project = match &holder {
         KeyHolder::User { actor, .. } if is_push => may_push(app, *actor, named)?,
         KeyHolder::User { actor, .. } => may_fetch(app, *actor, named)?,

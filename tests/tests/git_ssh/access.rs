@@ -246,7 +246,8 @@ fn unknown_commands_are_refused(forge: &Forge) {
         "git-shell",
         "scp -f /etc/passwd",
         "rsync --server --sender . /etc/passwd",
-        "git-lfs-authenticate ada/ship download",
+        "git-lfs-authenticate ada/ship verify",
+        "git-lfs-transfer ada/ship download",
     ] {
         let (status, out, err) = scene.key.run(scene.ssh, command);
         assert_eq!((status, out.as_str()), (Some(1), ""), "{command}");
