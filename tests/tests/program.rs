@@ -215,7 +215,7 @@ fn the_doctor_says_what_is_wrong() {
         }
         let (code, found) = look();
         assert_eq!(code, Some(0), "{found}");
-        assert_eq!(found.lines().filter(|line| line.starts_with("ok     ")).count(), 6, "{found}");
+        assert_eq!(found.lines().filter(|line| line.starts_with("ok     ")).count(), 7, "{found}");
         assert!(found.contains("ok     repositories: 2 of 3 projects, all whole\n"), "{found}");
         // The check works with a running server and without one.
         drop(server);

@@ -11,13 +11,14 @@ use std::io::{self, BufRead, Write};
 use std::path::Path;
 
 use diesel::prelude::*;
-use hexforge_domain::id::ProjectId;
+use hexforge_domain::id::{ForkNetworkId, ProjectId};
+use hexforge_domain::lfs::{LfsObject, LfsOid};
 use hexforge_domain::pack::{Pack, PackName};
 
 use crate::database::connection::{DatabaseUrl, DbConn, Role};
 use crate::database::migrations;
-use crate::database::schema::{packs, projects, repositories};
-use crate::repositories::pack;
+use crate::database::schema::{lfs_networks, lfs_objects, packs, projects, repositories};
+use crate::repositories::{lfs_object, pack};
 use postgres::PostgresRestore;
 use sqlite::SqliteRestore;
 
@@ -134,6 +135,38 @@ impl Snapshot {
             .load(&mut self.conn)?;
         let packs: Result<Vec<Pack>, _> = found.into_iter().map(pack::to_pack).collect();
         packs.map_err(|_| BackupError::Refused("the database contains an invalid pack name".into()))
+    }
+
+    /// Returns the networks with LFS objects in the snapshot, ordered by id.
+    pub fn lfs_networks(&mut self) -> Result<Vec<ForkNetworkId>, BackupError> {
+        let found: Vec<i64> = lfs_networks::table
+            .filter(lfs_networks::removed.eq(false))
+            .order(lfs_networks::id)
+            .select(lfs_networks::id)
+            .load(&mut self.conn)?;
+        Ok(found.into_iter().map(ForkNetworkId).collect())
+    }
+
+    /// Returns LFS objects of a network in the snapshot: at most `limit` after the given name, ordered by name.
+    pub fn lfs_objects(
+        &mut self,
+        network: ForkNetworkId,
+        after: Option<LfsOid>,
+        limit: i64,
+    ) -> Result<Vec<LfsObject>, BackupError> {
+        let after = after.map(|oid| oid.as_bytes().to_vec()).unwrap_or_default();
+        let found: Vec<(Vec<u8>, i64)> = lfs_objects::table
+            .filter(lfs_objects::network_id.eq(network.0))
+            .filter(lfs_objects::oid.gt(after))
+            .select((lfs_objects::oid, lfs_objects::size))
+            .order(lfs_objects::oid)
+            .limit(limit)
+            .load(&mut self.conn)?;
+        let objects: Result<Vec<LfsObject>, _> =
+            found.into_iter().map(lfs_object::to_object).collect();
+        objects.map_err(|_| {
+            BackupError::Refused("the database contains an invalid name of an LFS object".into())
+        })
     }
 
     /// Returns the number of repositories with packs in the snapshot.

@@ -7,7 +7,14 @@ use hexforge_tests::program::{Program, ROOT};
 
 use crate::support::{Site, output_text};
 
+/// The SHA-256 of the LFS object `content`.
+const LFS_OBJECT: &str = "ed7002b439e9ac845f22357d822bac1444730fbdb6016d3ec9432297b9ec9f73";
+
+/// Uploads an LFS object and a file, and returns the address of the file.
 fn upload(server: &Program) -> String {
+    let path = format!("/root/ship.git/gitlab-lfs/objects/{LFS_OBJECT}/7");
+    let stored = server.page("PUT", &path).token(ROOT).body("content").send();
+    assert_eq!(stored.status, 200, "{}", stored.text());
     let file = server.request("POST", "/projects/1/uploads").token(ROOT);
     let url = file.file("notes-1.txt", b"text").send().expect(201)["url"].clone();
     format!("/root/ship{}", url.as_str().unwrap_or_default())
@@ -16,6 +23,9 @@ fn upload(server: &Program) -> String {
 fn assert_uploaded(server: &Program, url: &str) {
     let answer = Request::new(server.address, "GET", url).token(ROOT).send();
     assert_eq!((answer.status, answer.body.as_slice()), (200, &b"text"[..]));
+    let path = format!("/root/ship.git/gitlab-lfs/objects/{LFS_OBJECT}");
+    let object = server.page("GET", &path).token(ROOT).send();
+    assert_eq!((object.status, object.body.as_slice()), (200, &b"content"[..]));
 }
 
 #[test]
@@ -66,4 +76,5 @@ fn an_installation_moves_into_an_object_store_with_its_next_start() {
     assert_eq!(site.packs().len(), 1);
     assert!(!data.join("packs").exists() && data.join("packs-before-object-store").exists());
     assert!(data.join("uploads-before-object-store").exists());
+    assert!(data.join("lfs-before-object-store").exists());
 }

@@ -6,6 +6,7 @@ use std::time::{Duration, Instant};
 
 use hexforge_tests::program::ROOT;
 use hexforge_tests::s3::Mood;
+use sha2::{Digest, Sha256};
 
 use crate::support::{Site, output_text};
 
@@ -125,6 +126,39 @@ fn a_store_that_does_not_answer_holds_nobody_for_long() {
         assert!(Instant::now() < until, "it is there again");
     }
     site.clone_and_compare(0, "ship");
+}
+
+/// The file of a failed upload is removed in a transaction, so that an upload of the same object cannot store it meanwhile.
+#[test]
+fn a_failed_lfs_upload_does_not_block_writers_while_the_store_hangs() {
+    let site = Site::single();
+    site.project("ship");
+    let (server, store) = (&site.servers[0], site.installation.object_store());
+    let oid: String = Sha256::digest(b"large").iter().map(|byte| format!("{byte:02x}")).collect();
+    let target = format!("/root/ship.git/gitlab-lfs/objects/{oid}/5");
+    let upload = || server.page("PUT", &target).token(ROOT).body("large").send().status;
+    store.set_mood(Mood::Silent);
+    let slowest = std::thread::scope(|scope| {
+        let (uploading, mut slowest) = (scope.spawn(upload), Duration::ZERO);
+        while !uploading.is_finished() {
+            let begun = Instant::now();
+            let fields = [("name", "ship"), ("description", "text")];
+            let edit = server.request("PUT", "/projects/1").token(ROOT).form(&fields);
+            edit.send().expect(200);
+            slowest = slowest.max(begun.elapsed());
+            std::thread::sleep(Duration::from_millis(100));
+        }
+        assert_eq!(uploading.join().expect("the upload is answered"), 503);
+        slowest
+    });
+    assert!(slowest < Duration::from_secs(20), "{slowest:?}");
+    store.set_mood(Mood::Well);
+    // After a failure the store is not used for some seconds.
+    let until = Instant::now() + Duration::from_secs(60);
+    while upload() != 200 {
+        assert!(Instant::now() < until, "the store is there again");
+        std::thread::sleep(Duration::from_millis(200));
+    }
 }
 
 #[test]

@@ -22,6 +22,67 @@ fn snapshots_in_an_object_store_share_what_did_not_change() {
     snapshots_share(site, "s3://forge/backups", database);
 }
 
+/// A damaged LFS object is named and left out. Its content is not looked up by its path, so that the next snapshot has
+/// the file that an upload repaired.
+#[test]
+fn a_repaired_lfs_object_is_whole_in_the_next_snapshot() {
+    const NAME: &str = "ed7002b439e9ac845f22357d822bac1444730fbdb6016d3ec9432297b9ec9f73";
+    let site = Site::single();
+    site.project("ship");
+    let (server, store) = (&site.servers[0], site.installation.object_store());
+    let place = site.folder.path().join("backups/").display().to_string();
+    let upload = || {
+        let path = format!("/root/ship.git/gitlab-lfs/objects/{NAME}/7");
+        let token = hexforge_tests::program::ROOT;
+        assert_eq!(server.page("PUT", &path).token(token).body("content").send().status, 200);
+    };
+    let snapshots = || run(&site, &["backups", &place]).lines().count();
+    run(&site, &["backup", &place]);
+    upload();
+    let key = store.keys().into_iter().find(|key| key.ends_with(NAME)).expect("it is stored");
+    for (damaged, expected) in [(&b"CONTENT"[..], 2), (b"cont", 3)] {
+        store.set_content(&key, damaged);
+        let made = site.run(0, &["backup", &place]);
+        let text = output_text(&made);
+        assert!(
+            !made.status.success() && text.contains(NAME) && text.contains("damaged"),
+            "{text}"
+        );
+        assert_eq!(snapshots(), expected);
+        assert_eq!(restored_lfs_object(&site, &place, NAME), None);
+    }
+    store.remove(&key);
+    let made = site.run(0, &["backup", &place]);
+    assert!(!made.status.success() && output_text(&made).contains(NAME), "{}", output_text(&made));
+    upload();
+    run(&site, &["backup", &place]);
+    assert!(run(&site, &["verify", &place]).contains("is whole"));
+    assert_eq!(restored_lfs_object(&site, &place, NAME).as_deref(), Some(&b"content"[..]));
+    // Objects that the target has are not read again.
+    store.forget_requests();
+    run(&site, &["backup", &place, "--keep", "1"]);
+    let requests = store.requests();
+    assert!(!requests.iter().any(|request| request.ends_with(NAME)), "{requests:?}");
+    assert_eq!(snapshots(), 1);
+    assert_eq!(restored_lfs_object(&site, &place, NAME).as_deref(), Some(&b"content"[..]));
+    // A backup in one file leaves damaged objects out too.
+    let file = site.folder.path().join("backup").display().to_string();
+    store.set_content(&key, b"CONTENT");
+    let made = site.run(0, &["backup", &file]);
+    assert!(!made.status.success() && output_text(&made).contains(NAME), "{}", output_text(&made));
+    assert_eq!(restored_lfs_object(&site, &file, NAME), None);
+}
+
+/// The file of an LFS object after a restore into a new data folder, if there is one.
+fn restored_lfs_object(site: &Site, place: &str, name: &str) -> Option<Vec<u8>> {
+    let folder = tempfile::tempdir().expect("a folder for temporary files exists");
+    let (data, database) = (folder.path().join("data"), TestDatabase::sqlite());
+    let arguments = ["restore", place, "--object-store-url", ""];
+    let output = site.run_in(&data, &database, &arguments);
+    assert!(output.status.success(), "{}", output_text(&output));
+    std::fs::read(data.join("lfs/1").join(&name[..2]).join(name)).ok()
+}
+
 fn run(site: &Site, arguments: &[&str]) -> String {
     let output = site.run(0, arguments);
     assert!(output.status.success(), "{arguments:?}: {}", output_text(&output));

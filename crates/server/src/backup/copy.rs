@@ -8,10 +8,12 @@ use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
-use hexforge_blobs_object_store::{BucketBuildFiles, BucketUploads};
-use hexforge_domain::id::ProjectId;
+use hexforge_blobs_object_store::{BucketBuildFiles, BucketLfsFiles, BucketUploads};
+use hexforge_domain::id::{ForkNetworkId, ProjectId};
+use hexforge_domain::lfs::LfsObject;
 use hexforge_domain::ports::build_files::BuildFiles;
 use hexforge_domain::ports::files::ProjectFiles;
+use hexforge_domain::ports::lfs_files::LfsFiles;
 use hexforge_domain::ports::pack_store::{PackError, PackStore};
 use hexforge_git_gix::Layout;
 use hexforge_pack_store::FolderPacks;
@@ -20,13 +22,16 @@ use hexforge_persistence_diesel::backup::{BackupError, Parts, Snapshot};
 use super::Summary;
 use super::file::{Header, Kind, Writer};
 use super::progress::Progress;
-use super::snapshot_store::SnapshotStore;
+use super::snapshot_store::{SnapshotStore, StoredContent};
 use crate::storage;
 use crate::system::project_folders::{entries, subfolders};
-use crate::system::{FsBuildFiles, FsUploads, trash};
+use crate::system::{FsBuildFiles, FsLfsFiles, FsUploads, trash};
 
 /// How many projects one query looks up.
 const BATCH: usize = 500;
+
+/// The permission bits of the files of LFS objects.
+const LFS_MODE: u32 = 0o600;
 
 /// The identity of a file with several hard links: device, inode, file name and length. An inode may be reused after
 /// its file is removed, so the name, which for a pack depends on its content, and the length are part of the identity.
@@ -46,6 +51,8 @@ pub(super) struct Copy<'a, W: Write> {
     pub progress: Progress,
     /// The names of missing packs.
     pub missing: Vec<String>,
+    /// The paths of missing LFS objects, and of those whose file has another content.
+    pub missing_objects: Vec<String>,
 }
 
 impl<W: Write> Copy<'_, W> {
@@ -196,16 +203,85 @@ impl<W: Write> Copy<'_, W> {
     fn write_known_pack(&mut self, path: &Path) -> Result<bool> {
         let Some(snapshots) = &self.snapshots else { return Ok(false) };
         let files = [path.with_extension("idx"), path.to_owned()];
-        let [Some(index), Some(data)] = files.each_ref().map(|file| snapshots.known_content(file))
-        else {
-            return Ok(false);
-        };
-        for (path, content) in files.into_iter().zip([index, data]) {
-            let header = Header { kind: Kind::Stored, path, mode: 0o444 };
-            write_entry(&mut self.writer, &header, content.line().as_bytes())?;
-            self.count(content.bytes);
+        let known: Option<Vec<_>> =
+            files.iter().map(|file| snapshots.known_content(file)).collect();
+        let Some(known) = known else { return Ok(false) };
+        for (file, content) in files.into_iter().zip(known) {
+            self.write_reference(file, 0o444, &content)?;
         }
         Ok(true)
+    }
+
+    /// Writes a file as a reference to its stored content.
+    fn write_reference(
+        &mut self,
+        path: PathBuf,
+        mode: u32,
+        content: &StoredContent,
+    ) -> io::Result<()> {
+        let header = Header { kind: Kind::Stored, path, mode };
+        write_entry(&mut self.writer, &header, content.line().as_bytes())?;
+        self.count(content.bytes);
+        Ok(())
+    }
+
+    /// Writes the LFS objects that have a row, from the object store or the data folder.
+    pub fn write_lfs_objects(
+        &mut self,
+        snapshot: &mut Snapshot,
+        stored: Option<&BucketLfsFiles>,
+    ) -> Result<()> {
+        for network in snapshot.lfs_networks()? {
+            let mut last = None;
+            loop {
+                let batch = snapshot.lfs_objects(network, last, BATCH as i64)?;
+                let Some(end) = batch.last() else { break };
+                last = Some(end.oid);
+                for object in batch {
+                    self.write_lfs_object(network, object, stored)?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Writes an LFS object. It is not looked up by its path, because a damaged file may be replaced by an upload.
+    fn write_lfs_object(
+        &mut self,
+        network: ForkNetworkId,
+        object: LfsObject,
+        stored: Option<&BucketLfsFiles>,
+    ) -> Result<()> {
+        let path = FsLfsFiles::path_in_data(network, object.oid);
+        let content = StoredContent::of_lfs_object(object);
+        if self.snapshots.as_ref().is_some_and(|snapshots| snapshots.is_stored(&content)) {
+            return Ok(self.write_reference(path, LFS_MODE, &content)?);
+        }
+        let opened = match stored {
+            Some(files) => match files.open(network, object.oid, 0)? {
+                Some(mut found) => Some(self.receive(&mut found.content)?),
+                None => None,
+            },
+            None => open_lfs_object(self.data, &path)?,
+        };
+        let Some(mut file) = opened else {
+            // A missing object does not stop the backup of everything else.
+            self.missing_objects.push(path.display().to_string());
+            return Ok(());
+        };
+        // A damaged object is left out, so that after a restore an upload replaces it.
+        if StoredContent::of_file(&mut file)? != content {
+            self.missing_objects.push(format!("{} (damaged)", path.display()));
+            return Ok(());
+        }
+        match &mut self.snapshots {
+            Some(snapshots) => {
+                snapshots.store_known_content(&content, &mut file)?;
+                self.write_reference(path, LFS_MODE, &content)?;
+            }
+            None => self.write_open_file(&path, &mut file)?,
+        }
+        Ok(())
     }
 
     /// Writes the uploaded files of an object store, under their paths in a data folder.
@@ -262,11 +338,17 @@ impl<W: Write> Copy<'_, W> {
 
     /// Writes a file of the data folder from a stream.
     fn write_stream(&mut self, path: &Path, content: &mut dyn io::Read) -> Result<()> {
+        let mut file = self.receive(content)?;
+        Ok(self.write_open_file(path, &mut file)?)
+    }
+
+    /// Receives a stream into a temporary file.
+    fn receive(&self, content: &mut dyn io::Read) -> io::Result<File> {
         let mut file = tempfile::tempfile_in(self.scratch)?;
         io::copy(content, &mut file)?;
         file.set_permissions(Permissions::from_mode(0o600))?;
         file.rewind()?;
-        Ok(self.write_open_file(path, &mut file)?)
+        Ok(file)
     }
 
     /// Writes the repositories that an upgrade could not convert, with all their files.
@@ -283,6 +365,10 @@ impl<W: Write> Copy<'_, W> {
     /// Writes the files that were moved to the trash since the moment of the backup.
     pub fn write_trash(&mut self, snapshot: &mut Snapshot) -> Result<()> {
         for (place, was) in trash::contents(self.data)? {
+            if was.starts_with(FsLfsFiles::ROOT) {
+                // LFS objects are written with the others, wherever they are.
+                continue;
+            }
             // The entry is the directory of a project, or a file in it.
             let of = was.iter().nth(3).map(Path::new).and_then(project_of);
             let Some(project) = of else { continue };
@@ -324,6 +410,30 @@ fn write_entry<W: Write>(
     let mut entry = writer.entry(header)?;
     entry.write_all(content)?;
     entry.finish()
+}
+
+/// Opens an LFS object in a data folder, or in the trash if its network was removed since the moment of the backup.
+fn open_lfs_object(data: &Path, path: &Path) -> Result<Option<File>> {
+    let open = |path: PathBuf| match File::open(path) {
+        Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
+        file => file.map(Some),
+    };
+    if let Some(file) = open(data.join(path))? {
+        return Ok(Some(file));
+    }
+    for (place, was) in trash::contents(data)? {
+        // The entry is the directory of the network, or the file itself.
+        let inside = path.strip_prefix(&was).ok().map(|rest| match rest.as_os_str().is_empty() {
+            true => place.clone(),
+            false => place.join(rest),
+        });
+        if let Some(inside) = inside
+            && let Some(file) = open(inside)?
+        {
+            return Ok(Some(file));
+        }
+    }
+    Ok(None)
 }
 
 struct Counted<W> {

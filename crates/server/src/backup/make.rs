@@ -5,7 +5,7 @@ use std::fs::File;
 use std::io::{self, BufWriter};
 
 use anyhow::{Context, Result, bail, ensure};
-use hexforge_blobs_object_store::{BucketBuildFiles, BucketUploads, CachedPacks};
+use hexforge_blobs_object_store::{BucketBuildFiles, BucketLfsFiles, BucketUploads, CachedPacks};
 use hexforge_git_gix::Layout;
 use hexforge_persistence_diesel::backup::{self as database, Snapshot};
 use hexforge_persistence_diesel::{DatabaseUrl, store};
@@ -42,8 +42,8 @@ pub fn make(config: &Config, place: &str, keep: Option<usize>) -> Result<BackupR
             ensure!(!file.exists(), "{} exists already", file.display());
             let staging = StagingFolder::beside(&file)?;
             let finish = |written: &File| staging.finish(written, &file);
-            let summary = write(config, &staging, None, &finish)?;
-            Ok(BackupResult { summary, snapshot: None, removed: 0 })
+            let written = write(config, &staging, None, &finish)?;
+            Ok(BackupResult { summary: written.require_whole()?, snapshot: None, removed: 0 })
         }
         Target::Store(mut snapshots) => {
             snapshots.prepare()?;
@@ -52,11 +52,41 @@ pub fn make(config: &Config, place: &str, keep: Option<usize>) -> Result<BackupR
             let scratch = Layout::new(&config.data_dir).scratch();
             system::make_folders(&scratch)?;
             let staging = StagingFolder::beside(&scratch.join("backup"))?;
-            let summary = write(config, &staging, Some(&mut snapshots), &|_| Ok(()))?;
+            let written = write(config, &staging, Some(&mut snapshots), &|_| Ok(()))?;
             snapshots.store_snapshot(&name, &staging.unfinished())?;
+            // Older snapshots may have packs that this one lacks, but no LFS objects: those are found by their content.
+            let keep = keep.filter(|_| written.missing.is_empty());
             let removed = keep.map(|keep| snapshots.keep_newest(keep, &name)).transpose()?;
-            Ok(BackupResult { summary, snapshot: Some(name), removed: removed.unwrap_or_default() })
+            Ok(BackupResult {
+                summary: written.require_whole()?,
+                snapshot: Some(name),
+                removed: removed.unwrap_or_default(),
+            })
         }
+    }
+}
+
+/// What was written.
+struct Written {
+    summary: Summary,
+    missing: Vec<String>,
+    missing_objects: Vec<String>,
+}
+
+impl Written {
+    /// Returns an error if something is missing in the backup, which is stored already.
+    fn require_whole(self) -> Result<Summary> {
+        let mut problems = Vec::new();
+        for (what, names) in [
+            ("packs are missing", self.missing),
+            ("LFS objects are missing or damaged", self.missing_objects),
+        ] {
+            if !names.is_empty() {
+                problems.push(format!("{} {what}: {}", names.len(), names.join(", ")));
+            }
+        }
+        ensure!(problems.is_empty(), "the backup is made, but {}", problems.join("; "));
+        Ok(self.summary)
     }
 }
 
@@ -66,7 +96,7 @@ fn write(
     staging: &StagingFolder,
     snapshots: Option<&mut SnapshotStore>,
     finish: &dyn Fn(&File) -> Result<()>,
-) -> Result<Summary> {
+) -> Result<Written> {
     let data = &config.data_dir;
     ensure!(data.is_dir(), "there is no data folder {}", data.display());
     if database::kind(&config.database_url) != "sqlite" || database_file_exists(config) {
@@ -86,8 +116,17 @@ fn write(
     let writer = Writer::begin(BufWriter::with_capacity(256 * 1024, staging.create()?))?;
     let (links, summary) = (HashMap::new(), Summary::default());
     let scratch = &*staging.folder;
-    let mut copy =
-        Copy { data, scratch, writer, snapshots, links, summary, progress, missing: vec![] };
+    let mut copy = Copy {
+        data,
+        scratch,
+        writer,
+        snapshots,
+        links,
+        summary,
+        progress,
+        missing: vec![],
+        missing_objects: vec![],
+    };
     let manifest = Manifest {
         made: chrono::Utc::now().format("%Y-%m-%d %H:%M:%S UTC").to_string(),
         program: env!("CARGO_PKG_VERSION").to_owned(),
@@ -106,6 +145,7 @@ fn write(
             for root in [FsUploads::ROOT, FsBuildFiles::ROOT] {
                 copy.write_projects(&mut snapshot, root)?;
             }
+            copy.write_lfs_objects(&mut snapshot, None)?;
         }
         Some(bucket) => {
             // A separate cache, which is emptied after each pack.
@@ -113,21 +153,21 @@ fn write(
             copy.write_packs(&mut snapshot, &packs, &|| drop(packs.evict_unlinked()))?;
             let uploads = BucketUploads::new(bucket.clone(), &staging.folder);
             copy.write_stored_uploads(&mut snapshot, &uploads)?;
-            let build_files = BucketBuildFiles::new(bucket, &staging.folder);
+            let build_files = BucketBuildFiles::new(bucket.clone(), &staging.folder);
             copy.write_stored_build_files(&mut snapshot, &build_files)?;
+            let lfs_files = BucketLfsFiles::new(bucket, &staging.folder);
+            copy.write_lfs_objects(&mut snapshot, Some(&lfs_files))?;
         }
     }
     copy.write_unconverted_repositories(&mut snapshot)?;
     copy.write_trash(&mut snapshot)?;
-    let Copy { writer, summary, missing, .. } = copy;
+    let Copy { writer, summary, missing, missing_objects, .. } = copy;
     let written = writer.finish()?.into_inner().map_err(io::IntoInnerError::into_error)?;
     finish(&written)?;
     drop(backup_lock);
     // Removed files stayed in the trash during the backup.
     Trash::new(data).empty().context("the trash cannot be emptied")?;
-    let lost = missing.len();
-    ensure!(lost == 0, "the backup is made, but {lost} packs are missing: {}", missing.join(", "));
-    Ok(summary)
+    Ok(Written { summary, missing, missing_objects })
 }
 
 /// Returns whether the SQLite file exists. A query for pending migrations would create it.

@@ -16,6 +16,7 @@ use anyhow::{Context, Result, bail, ensure};
 use chrono::TimeDelta;
 use hexforge_blobs_object_store::{Bucket, ObjectInfo};
 use hexforge_domain::hex;
+use hexforge_domain::lfs::LfsObject;
 use sha2::{Digest, Sha256};
 
 use super::file::{self, Header, Kind};
@@ -71,8 +72,8 @@ pub(super) struct SnapshotStore {
     bucket: Bucket,
     /// The stored contents, with their lengths.
     contents: HashMap<String, u64>,
-    /// The contents of packs and indexes in the newest snapshot, by path.
-    packs: HashMap<PathBuf, StoredContent>,
+    /// The contents of packs and their indexes in the newest snapshot, by path. They never change.
+    constant: HashMap<PathBuf, StoredContent>,
 }
 
 /// A reference to the content of a file.
@@ -98,6 +99,19 @@ impl StoredContent {
         })
     }
 
+    /// The content of an LFS object, which is named by its SHA-256 too.
+    pub fn of_lfs_object(object: LfsObject) -> Self {
+        Self { name: object.oid.to_string(), bytes: object.size }
+    }
+
+    /// Reads a file, which is then at its start again.
+    pub fn of_file(file: &mut File) -> io::Result<Self> {
+        let mut digest = Digesting { inner: io::sink(), digest: Sha256::new(), bytes: 0 };
+        io::copy(file, &mut digest)?;
+        file.rewind()?;
+        Ok(Self { name: digest.name(), bytes: digest.bytes })
+    }
+
     fn read(entry: &mut dyn io::BufRead) -> Result<Self> {
         let mut line = String::new();
         entry.read_to_string(&mut line)?;
@@ -111,7 +125,7 @@ impl StoredContent {
 
 impl SnapshotStore {
     fn new(bucket: Bucket) -> Self {
-        Self { bucket, contents: HashMap::new(), packs: HashMap::new() }
+        Self { bucket, contents: HashMap::new(), constant: HashMap::new() }
     }
 
     /// The key of a snapshot.
@@ -130,23 +144,24 @@ impl SnapshotStore {
         let named = |found: ObjectInfo| Some((file_name(&found.key)?, found.bytes));
         self.contents = found.into_iter().filter_map(named).collect();
         let Some(newest) = self.snapshots()?.pop() else { return Ok(()) };
-        let mut packs = HashMap::new();
+        let mut constant = HashMap::new();
         self.read(&newest, &mut |header, content| {
             if header.kind == Kind::Stored && header.path.starts_with(storage::PACKS) {
-                packs.insert(header.path.clone(), StoredContent::read(content)?);
+                constant.insert(header.path.clone(), StoredContent::read(content)?);
             }
             Ok(())
         })?;
-        self.packs = packs;
+        self.constant = constant;
         Ok(())
     }
 
-    /// The content of a pack or index, if the newest snapshot has it and it is stored.
+    /// The content of a pack or an index, if the newest snapshot has it and it is stored.
     pub fn known_content(&self, path: &Path) -> Option<StoredContent> {
-        self.packs.get(path).filter(|content| self.is_stored(content)).cloned()
+        self.constant.get(path).filter(|content| self.is_stored(content)).cloned()
     }
 
-    fn is_stored(&self, content: &StoredContent) -> bool {
+    /// Returns whether the store has a content.
+    pub fn is_stored(&self, content: &StoredContent) -> bool {
         self.contents.get(&content.name) == Some(&content.bytes)
     }
 
@@ -158,16 +173,22 @@ impl SnapshotStore {
 
     /// Stores the content of a file, unless it is stored already.
     pub fn store_content(&mut self, file: &mut File) -> io::Result<StoredContent> {
-        let bytes = file.metadata()?.len();
-        let mut digest = Digesting { inner: io::sink(), digest: Sha256::new(), bytes: 0 };
-        io::copy(file, &mut digest)?;
-        file.rewind()?;
-        let content = StoredContent { name: digest.name(), bytes };
-        if !self.is_stored(&content) {
-            self.bucket.put_open_file(&content.key(), file).map_err(io::Error::from)?;
-            self.contents.insert(content.name.clone(), bytes);
-        }
+        let content = StoredContent::of_file(file)?;
+        self.store_known_content(&content, file)?;
         Ok(content)
+    }
+
+    /// Stores the content of a file that was read before, unless it is stored already.
+    pub fn store_known_content(
+        &mut self,
+        content: &StoredContent,
+        file: &mut File,
+    ) -> io::Result<()> {
+        if !self.is_stored(content) {
+            self.bucket.put_open_file(&content.key(), file).map_err(io::Error::from)?;
+            self.contents.insert(content.name.clone(), content.bytes);
+        }
+        Ok(())
     }
 
     /// Stores a snapshot from a file.

@@ -1,5 +1,6 @@
 //! `hexforge doctor`: reports faults of an installation, and changes nothing.
 
+mod lfs_objects;
 mod repositories;
 
 use std::process::ExitCode;
@@ -32,6 +33,7 @@ pub fn run(config: &Config, deep: bool) -> Result<ExitCode> {
         findings.push(("hooks", hooks(&app)));
         findings.push(("repositories", repositories::check(config, &app, deep)));
         findings.push(("packs", repositories::check_packs(&app)));
+        findings.push(("LFS objects", lfs_objects::check(&app, deep)));
     }
     for (name, finding) in findings {
         match finding {
@@ -67,7 +69,7 @@ fn database(config: &Config) -> Finding {
 /// Checks that the data folder can be written.
 fn data_folder(config: &Config) -> Finding {
     let mut wrong = Vec::new();
-    for folder in ["", "repositories", "packs", "uploads", "builds"] {
+    for folder in ["", "repositories", "packs", "uploads", "builds", "lfs"] {
         let folder = config.data_dir.join(folder);
         // Missing directories are created with their first file.
         if folder.exists() || folder == config.data_dir {
@@ -131,4 +133,32 @@ fn describe_failing(hook: &FailingHook) -> String {
 /// Formats an error with its causes on one line.
 fn causes(error: impl std::error::Error + Send + Sync + 'static) -> Vec<String> {
     vec![format!("{:#}", anyhow::Error::new(error))]
+}
+
+#[cfg(test)]
+mod tests {
+    use chrono::DateTime;
+    use hexforge_domain::id::{ProjectId, ServiceId, SystemHookId};
+
+    use super::*;
+
+    #[test]
+    fn failing_hooks_are_described_by_id_and_host() {
+        for (hook, project, expected) in [
+            (HookRef::Service(ServiceId(4)), Some(ProjectId(7)), "service 4 of project 7"),
+            (HookRef::System(SystemHookId(5)), None, "system hook 5"),
+        ] {
+            let failing = FailingHook {
+                hook,
+                project,
+                host: "hooks.example:8080".to_owned(),
+                failures: 12,
+                since: DateTime::UNIX_EPOCH,
+                reason: "it gave no answer".to_owned(),
+            };
+            let rest = "(hooks.example:8080) failed 12 times since 1970-01-01 00:00 UTC: \
+                        it gave no answer";
+            assert_eq!(describe_failing(&failing), format!("{expected} {rest}"));
+        }
+    }
 }

@@ -23,11 +23,11 @@ use super::{Finding, causes};
 use crate::config::Config;
 use crate::storage::{self, Check};
 
-/// How many projects one query reads.
-const BATCH: usize = 500;
+/// How many projects, packs or LFS objects one query reads.
+pub(super) const BATCH: usize = 500;
 
 /// The most faults that are printed.
-const MAX_SHOWN: usize = 100;
+pub(super) const MAX_SHOWN: usize = 100;
 
 /// Checks the repository of every project, and looks for repositories without a project. Memory
 /// does not grow with their number.
@@ -121,21 +121,22 @@ pub(super) fn check_packs(app: &App) -> Finding {
     })
 }
 
+/// The faults that a check found. Only the first ones are kept.
 #[derive(Default)]
-struct Faults {
+pub(super) struct Faults {
     shown: Vec<String>,
-    count: usize,
+    pub(super) count: usize,
 }
 
 impl Faults {
-    fn add(&mut self, fault: String) {
+    pub(super) fn add(&mut self, fault: String) {
         self.count += 1;
         if self.shown.len() < MAX_SHOWN {
             self.shown.push(fault);
         }
     }
 
-    fn lines(mut self) -> Vec<String> {
+    pub(super) fn lines(mut self) -> Vec<String> {
         let more = self.count - self.shown.len();
         if more > 0 {
             self.shown.push(format!("and {more} more"));
