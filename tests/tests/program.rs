@@ -6,6 +6,12 @@ mod access_log;
 mod background;
 #[path = "program/broadcast.rs"]
 mod broadcast;
+#[path = "program/environments.rs"]
+mod environments;
+#[path = "program/keys.rs"]
+mod keys;
+#[path = "program/runners.rs"]
+mod runners;
 #[path = "program/settings.rs"]
 mod settings;
 

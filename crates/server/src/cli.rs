@@ -72,6 +72,20 @@ pub enum Command {
     /// Manage broadcast messages, which are shown to all users for a time.
     #[command(subcommand)]
     Broadcast(Broadcast),
+    /// Manage the environments of a project, the places to which its builds deploy.
+    #[command(subcommand)]
+    Environments(Environments),
+    /// Show what the builds of a project deployed.
+    #[command(subcommand)]
+    Deployments(Deployments),
+}
+
+/// The project of a command.
+#[derive(Args)]
+pub struct ProjectOption {
+    /// The project, as an id or `namespace/project`.
+    #[arg(long, value_name = "PROJECT")]
+    pub project: String,
 }
 
 /// `hexforge serve`.
@@ -128,6 +142,11 @@ pub enum User {
     Unblock(Block),
     /// Set another password. Unless it is given on standard input, one is generated and shown.
     Password(Password),
+    /// Show the owner of an SSH key: number, username or `deploy key`, title, fingerprint.
+    Key {
+        /// The number of the key, as `GET /users/:id/keys` of the API shows it.
+        id: i64,
+    },
 }
 
 /// `hexforge user create`.
@@ -203,6 +222,29 @@ pub struct RotateToken {
 pub enum Runners {
     /// List all runners: number, state, scope, last contact, description.
     List,
+    /// Show all details of a runner, without its token: one line with name and value for each.
+    Show(RunnerNumber),
+    /// Change a runner. Options that are not given stay as they are.
+    Update {
+        #[command(flatten)]
+        number: RunnerNumber,
+        #[command(flatten)]
+        fields: RunnerFields,
+    },
+    /// Assign a runner that is not shared to one more project.
+    Assign {
+        #[command(flatten)]
+        number: RunnerNumber,
+        #[command(flatten)]
+        project: ProjectOption,
+    },
+    /// Take a runner from a project. A runner keeps its last project; `runners remove` removes the runner.
+    Unassign {
+        #[command(flatten)]
+        number: RunnerNumber,
+        #[command(flatten)]
+        project: ProjectOption,
+    },
     /// Give a runner no more builds. Builds that it runs already continue.
     Pause(RunnerNumber),
     /// Give a paused runner builds again.
@@ -211,11 +253,29 @@ pub enum Runners {
     Remove(RunnerNumber),
 }
 
-/// `hexforge runners pause`, `resume` and `remove`.
+/// The number of a runner.
 #[derive(Args)]
 pub struct RunnerNumber {
     /// The number of the runner, as `runners list` shows it.
     pub id: i64,
+}
+
+/// The changes of `hexforge runners update`, at least one.
+#[derive(Args)]
+#[group(required = true, multiple = true)]
+pub struct RunnerFields {
+    /// The description.
+    #[arg(long, value_name = "TEXT")]
+    pub description: Option<String>,
+    /// The tags, separated by commas; an empty text removes all. Builds with tags need a runner that has all of them.
+    #[arg(long, value_delimiter = ',', value_name = "TAGS")]
+    pub tags: Option<Vec<String>>,
+    /// Whether the runner takes builds without tags.
+    #[arg(long, value_name = "BOOL")]
+    pub run_untagged: Option<bool>,
+    /// Whether the runner is restricted to its projects.
+    #[arg(long, value_name = "BOOL")]
+    pub locked: Option<bool>,
 }
 
 /// `hexforge runner`.
@@ -358,6 +418,73 @@ pub struct BroadcastLook {
     /// The colour of the text; by default `#FFFFFF`.
     #[arg(long)]
     pub font: Option<String>,
+}
+
+/// `hexforge environments`.
+#[derive(Subcommand)]
+pub enum Environments {
+    /// List the environments of a project: number, state, name, URL.
+    List(ProjectOption),
+    /// Create an environment.
+    Create {
+        /// The name, unique in the project.
+        name: String,
+        #[command(flatten)]
+        project: ProjectOption,
+        // `--external-url` is a setting, which every command accepts.
+        /// The URL at which the environment is reached.
+        #[arg(long)]
+        url: Option<String>,
+    },
+    /// Change an environment. Options that are not given stay as they are.
+    Update {
+        #[command(flatten)]
+        number: EnvironmentNumber,
+        #[command(flatten)]
+        project: ProjectOption,
+        #[command(flatten)]
+        changes: EnvironmentChanges,
+    },
+    /// Remove an environment with its deployments.
+    Remove {
+        #[command(flatten)]
+        number: EnvironmentNumber,
+        #[command(flatten)]
+        project: ProjectOption,
+    },
+}
+
+/// The number of an environment.
+#[derive(Args)]
+pub struct EnvironmentNumber {
+    /// The number of the environment, as `environments list` shows it.
+    pub id: i64,
+}
+
+/// The changes of `hexforge environments update`, at least one.
+#[derive(Args)]
+#[group(required = true, multiple = true)]
+pub struct EnvironmentChanges {
+    /// The new name.
+    #[arg(long)]
+    pub name: Option<String>,
+    /// The new URL; an empty text removes it.
+    #[arg(long)]
+    pub url: Option<String>,
+}
+
+/// `hexforge deployments`.
+#[derive(Subcommand)]
+pub enum Deployments {
+    /// List the deployments of a project, oldest first: number, time, environment, branch or tag, commit, build, user.
+    List(ProjectOption),
+    /// Show all details of a deployment: one line with name and value for each.
+    Show {
+        /// The number of the deployment, as `deployments list` shows it.
+        id: i64,
+        #[command(flatten)]
+        project: ProjectOption,
+    },
 }
 
 /// `hexforge token create`.

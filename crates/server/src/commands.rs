@@ -2,7 +2,9 @@
 
 mod backup;
 mod broadcast;
+mod deployments;
 mod doctor;
+mod environments;
 mod runner;
 mod runners;
 mod settings;
@@ -13,6 +15,8 @@ use std::io::Write;
 use std::process::ExitCode;
 
 use anyhow::{Result, bail};
+use hexforge_domain::Timestamp;
+use hexforge_domain::paging::Page;
 use hexforge_http_actix::openapi;
 use hexforge_persistence_diesel::store;
 
@@ -60,6 +64,8 @@ pub fn run(cli: Cli) -> Result<ExitCode> {
         Command::Runner(command) => runner::run(command, cli.config),
         Command::Settings(command) => settings::run(&wiring::app(&config)?, command),
         Command::Broadcast(command) => broadcast::run(&wiring::app(&config)?, command),
+        Command::Environments(command) => environments::run(&wiring::app(&config)?, command),
+        Command::Deployments(command) => deployments::run(&wiring::app(&config)?, command),
     }
 }
 
@@ -86,6 +92,44 @@ fn print(text: &str) -> Result<()> {
         Err(error) if error.kind() != std::io::ErrorKind::BrokenPipe => bail!(error),
         Ok(()) | Err(_) => Ok(()),
     }
+}
+
+/// How many rows of a list are read and printed at once, because their number is unlimited.
+const AT_ONCE: u64 = 100;
+
+/// Prints a list page by page. `read_lines` returns one line for each row of a page.
+fn print_list(read_lines: impl Fn(Page) -> Result<Vec<String>>) -> Result<()> {
+    let mut number = 1;
+    loop {
+        let lines = read_lines(Page::Numbered { number, size: AT_ONCE })?;
+        print(&lines.concat())?;
+        if (lines.len() as u64) < AT_ONCE {
+            return Ok(());
+        }
+        number += 1;
+    }
+}
+
+/// Formats the details of one row: a line for each, with the name and the value separated by a tab.
+fn detail_lines(details: &[(&str, String)]) -> String {
+    details
+        .iter()
+        .map(|(name, value)| format!("{name}\t{}\n", remove_control_characters(value)))
+        .collect()
+}
+
+/// Removes control characters from a text, so that a value stays on one line and cannot control the terminal.
+fn remove_control_characters(text: &str) -> String {
+    text.chars().filter(|c| !c.is_control()).collect()
+}
+
+/// Returns a column of the output: the text of an optional value, or `-` for a missing one.
+fn text_or_dash(text: Option<&str>) -> String {
+    text.unwrap_or("-").to_owned()
+}
+
+fn format_time(time: Timestamp) -> String {
+    time.format("%Y-%m-%d %H:%M UTC").to_string()
 }
 
 /// Writes to standard error. A failure to write is ignored.

@@ -1,7 +1,7 @@
 //! Runners over the API: lists, details, changes, and their assignment to projects.
 
 use chrono::TimeDelta;
-use hexforge_domain::build::Tags;
+use hexforge_domain::build::{Build, Tags};
 use hexforge_domain::field_errors::FieldErrors;
 use hexforge_domain::id::RunnerId;
 use hexforge_domain::paging::{Page, Paged};
@@ -169,18 +169,26 @@ pub fn update(
     })
 }
 
-/// Removes a runner, and returns it. Its builds keep their record; those that it runs fail. Users who are not administrators remove a runner only
-/// while it has one project.
+/// Removes a runner and returns it. Running builds of the runner fail; ended builds are kept. Users who are not
+/// administrators may remove a runner only while it has one project.
 pub fn remove(app: &App, actor: Actor, id: RunnerId) -> Result<Runner, Error> {
     access::own_account(actor)?;
-    let (runner, left) = app.store.write(|tx| {
-        let runner = lock(tx, id)?;
-        require(app, tx, actor, RunnerAbility::Remove, &runner)?;
-        let left = super::remove_runner(tx, id)?;
-        Ok::<_, Error>((runner, left))
-    })?;
+    let (runner, left) = app.store.write(|tx| remove_in(app, tx, actor, id))?;
     expiry::fail_abandoned_builds(app, &left)?;
     Ok(runner)
+}
+
+/// Removes a runner, and returns it with the builds that it runs.
+fn remove_in(
+    app: &App,
+    tx: &mut dyn Tx,
+    actor: Actor,
+    id: RunnerId,
+) -> Result<(Runner, Vec<Build>), Error> {
+    let runner = lock(tx, id)?;
+    require(app, tx, actor, RunnerAbility::Remove, &runner)?;
+    let left = super::remove_runner(tx, id)?;
+    Ok((runner, left))
 }
 
 /// Assigns a specific runner that the actor can access to a project.
@@ -199,19 +207,37 @@ pub fn enable(app: &App, actor: Actor, named: &ProjectRef, id: RunnerId) -> Resu
 
 /// Takes a runner from a project. The last project of a runner keeps it.
 pub fn disable(app: &App, actor: Actor, named: &ProjectRef, id: RunnerId) -> Result<Runner, Error> {
-    app.store.write(|tx| {
-        let project = app.requester(actor).locked_project(tx, ProjectAbility::Administer, named)?;
-        let missing = || Error::NotFound(Entity::Runner);
-        let runner = tx.runners().lock(id)?.ok_or_else(missing)?;
-        if !tx.runners().is_assigned(id, project.id)? {
-            return Err(missing());
+    app.store.write(|tx| disable_in(app, tx, actor, named, id))
+}
+
+/// Takes a runner from a project, and removes the runner if it has no other project.
+pub fn release(app: &App, actor: Actor, named: &ProjectRef, id: RunnerId) -> Result<(), Error> {
+    let left = app.store.write(|tx| match disable_in(app, tx, actor, named, id) {
+        Err(Error::Forbidden(Some(ForbiddenReason::RunnerOnlyProject))) => {
+            remove_in(app, tx, actor, id).map(|(_, left)| left)
         }
-        if !has_several_projects(tx, id)? {
-            return Err(Error::Forbidden(Some(ForbiddenReason::RunnerOnlyProject)));
-        }
-        tx.runners().unbind(id, project.id)?;
-        Ok(runner)
-    })
+        disabled => disabled.map(|_| Vec::new()),
+    })?;
+    expiry::fail_abandoned_builds(app, &left)?;
+    Ok(())
+}
+
+fn disable_in(
+    app: &App,
+    tx: &mut dyn Tx,
+    actor: Actor,
+    named: &ProjectRef,
+    id: RunnerId,
+) -> Result<Runner, Error> {
+    let project = app.requester(actor).locked_project(tx, ProjectAbility::Administer, named)?;
+    let missing = || Error::NotFound(Entity::Runner);
+    let runner = tx.runners().lock(id)?.ok_or_else(missing)?;
+    if !tx.runners().is_assigned(id, project.id)? {
+        return Err(missing());
+    }
+    require(app, tx, actor, RunnerAbility::Unassign, &runner)?;
+    tx.runners().unbind(id, project.id)?;
+    Ok(runner)
 }
 
 fn find(tx: &mut dyn Tx, id: RunnerId) -> Result<Runner, Error> {
@@ -238,7 +264,14 @@ fn require(
         }
         Actor::User { .. } | Actor::Admin { .. } | Actor::Anonymous => false,
     };
-    let several_projects = ability == RunnerAbility::Remove && has_several_projects(tx, runner.id)?;
+    let several_projects = match ability {
+        RunnerAbility::Remove | RunnerAbility::Unassign => has_several_projects(tx, runner.id)?,
+        RunnerAbility::Read
+        | RunnerAbility::ReadToken
+        | RunnerAbility::ReadAllProjects
+        | RunnerAbility::Update
+        | RunnerAbility::Assign => false,
+    };
     let Runner { shared, locked, .. } = *runner;
     let facts = RunnerFacts { shared, locked, accessible, several_projects };
     facts.check(actor, ability).map_err(refused)?;
@@ -254,6 +287,7 @@ fn refused(refusal: RunnerRefusal) -> Error {
         RunnerRefusal::Shared => ForbiddenReason::RunnerShared,
         RunnerRefusal::Locked => ForbiddenReason::RunnerLocked,
         RunnerRefusal::SeveralProjects => ForbiddenReason::RunnerHasProjects,
+        RunnerRefusal::OnlyProject => ForbiddenReason::RunnerOnlyProject,
         RunnerRefusal::NoAccess => ForbiddenReason::RunnerAccess,
     }))
 }

@@ -12,7 +12,8 @@ pub struct RunnerFacts {
     /// Whether the actor can access the runner; see
     /// [`Runners::is_accessible`](crate::runner::port::Runners::is_accessible). Not needed for administrators.
     pub accessible: bool,
-    /// Whether the runner is assigned to more than one project. Only needed for its removal.
+    /// Whether the runner is assigned to more than one project. Only needed to remove it, and to take it from a
+    /// project.
     pub several_projects: bool,
 }
 
@@ -31,6 +32,8 @@ pub enum RunnerAbility {
     Remove,
     /// Assign it to a project that the actor administers.
     Assign,
+    /// Take it from a project that the actor administers.
+    Unassign,
 }
 
 /// Why an operation on a runner is refused.
@@ -45,6 +48,9 @@ pub enum RunnerRefusal {
     /// The runner is assigned to more than one project.
     #[error("the runner has several projects")]
     SeveralProjects,
+    /// The runner is assigned to no other project.
+    #[error("the runner has only one project")]
+    OnlyProject,
     /// The actor can not access the runner.
     #[error("the actor has no access to the runner")]
     NoAccess,
@@ -75,6 +81,7 @@ impl RunnerFacts {
             RunnerAbility::Assign => refuse(self.shared, RunnerRefusal::Shared)
                 .and(refuse(self.locked, RunnerRefusal::Locked))
                 .and(access),
+            RunnerAbility::Unassign => refuse(!self.several_projects, RunnerRefusal::OnlyProject),
         }
     }
 }
@@ -84,7 +91,7 @@ mod tests {
     use super::*;
     use crate::id::UserId;
     use RunnerAbility::*;
-    use RunnerRefusal::{Locked, NoAccess, SeveralProjects, Shared};
+    use RunnerRefusal::{Locked, NoAccess, OnlyProject, SeveralProjects, Shared};
 
     /// rest_of_v3.md 9.1, 9.3 and 9.4.
     #[test]
@@ -99,28 +106,32 @@ mod tests {
         let shared = RunnerFacts { shared: true, several_projects: true, ..strange };
         let busy = RunnerFacts { several_projects: true, ..own };
         let locked = RunnerFacts { locked: true, ..own };
-        let all = [Read, ReadToken, ReadAllProjects, Update, Remove, Assign];
-        let (ok, no) = (Ok(()), Err(NoAccess));
+        let all = [Read, ReadToken, ReadAllProjects, Update, Remove, Assign, Unassign];
+        let (ok, no, last) = (Ok(()), Err(NoAccess), Err(OnlyProject));
         for (facts, user, admin) in [
-            (strange, [no, ok, no, no, no, no], [ok; 6]),
-            (own, [ok, ok, no, ok, ok, ok], [ok; 6]),
+            (strange, [no, ok, no, no, no, no, last], [ok, ok, ok, ok, ok, ok, last]),
+            (own, [ok, ok, no, ok, ok, ok, last], [ok, ok, ok, ok, ok, ok, last]),
             (
                 shared,
-                [ok, Err(Shared), no, Err(Shared), Err(Shared), Err(Shared)],
-                [ok, ok, ok, ok, ok, Err(Shared)],
+                [ok, Err(Shared), no, Err(Shared), Err(Shared), Err(Shared), ok],
+                [ok, ok, ok, ok, ok, Err(Shared), ok],
             ),
-            (busy, [ok, ok, no, ok, Err(SeveralProjects), ok], [ok; 6]),
+            (busy, [ok, ok, no, ok, Err(SeveralProjects), ok, ok], [ok; 7]),
             (
                 RunnerFacts { accessible: false, ..busy },
-                [no, ok, no, no, Err(SeveralProjects), no],
-                [ok; 6],
+                [no, ok, no, no, Err(SeveralProjects), no, ok],
+                [ok; 7],
             ),
-            (locked, [ok, ok, no, ok, ok, Err(Locked)], [ok, ok, ok, ok, ok, Err(Locked)]),
+            (
+                locked,
+                [ok, ok, no, ok, ok, Err(Locked), last],
+                [ok, ok, ok, ok, ok, Err(Locked), last],
+            ),
         ] {
             let check = |actor| all.map(|ability| facts.check(actor, ability));
             assert_eq!(check(Actor::User { id: UserId(2), external: false }), user, "{facts:?}");
             assert_eq!(check(Actor::Admin { id: UserId(1) }), admin, "{facts:?}");
-            assert_eq!(check(Actor::Anonymous), [no; 6], "{facts:?}");
+            assert_eq!(check(Actor::Anonymous), [no; 7], "{facts:?}");
         }
     }
 }

@@ -7,14 +7,10 @@ use hexforge_application::app::App;
 use hexforge_application::broadcast::{self, BroadcastView};
 use hexforge_domain::broadcast::BroadcastFields;
 use hexforge_domain::id::BroadcastId;
-use hexforge_domain::paging::Page;
 use hexforge_domain::policy::Actor;
 
-use super::print;
+use super::{format_time, print, print_list, remove_control_characters};
 use crate::cli::{Broadcast, BroadcastLook, BroadcastNumber};
-
-/// How many messages are read and printed at once, because their number is unlimited.
-const AT_ONCE: u64 = 100;
 
 pub(super) fn run(app: &App, command: Broadcast) -> Result<ExitCode> {
     match command {
@@ -43,26 +39,18 @@ fn fields(message: Option<String>, look: BroadcastLook) -> BroadcastFields {
 }
 
 fn list(app: &App) -> Result<()> {
-    let mut number = 1;
-    loop {
-        let page = Page::Numbered { number, size: AT_ONCE };
+    print_list(|page| {
         let messages = broadcast::list(app, Actor::OPERATOR, page)?.items;
-        print(&messages.iter().map(line).collect::<String>())?;
-        if (messages.len() as u64) < AT_ONCE {
-            return Ok(());
-        }
-        number += 1;
-    }
+        Ok(messages.iter().map(line).collect())
+    })
 }
 
 /// Id, state, period, colours and text of a message, separated by tabs.
 fn line(BroadcastView { broadcast, active }: &BroadcastView) -> String {
     let state = if *active { "active" } else { "inactive" };
     let content = &broadcast.content;
-    let [start, end] = [content.starts_at, content.ends_at]
-        .map(|moment| moment.format("%Y-%m-%d %H:%M UTC").to_string());
+    let [start, end] = [content.starts_at, content.ends_at].map(format_time);
     let (color, font) = (content.color.as_str(), content.font.as_str());
-    // A message is one line, and must not control the terminal.
-    let text: String = content.message.as_str().chars().filter(|c| !c.is_control()).collect();
+    let text = remove_control_characters(content.message.as_str());
     format!("{}\t{state}\t{start}\t{end}\t{color} {font}\t{text}\n", broadcast.id)
 }

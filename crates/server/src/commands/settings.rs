@@ -9,7 +9,7 @@ use hexforge_domain::application_settings::ApplicationSettings;
 use hexforge_domain::application_settings::rule::{SettingInput, SettingRule, SettingValue};
 use hexforge_domain::policy::Actor;
 
-use super::print;
+use super::{print, remove_control_characters};
 use crate::cli::Settings;
 
 pub(super) fn run(app: &App, command: Settings) -> Result<ExitCode> {
@@ -63,13 +63,13 @@ fn find(name: &str) -> Result<(&'static str, SettingRule)> {
     })
 }
 
-/// A value on one line. Control characters are removed, so that a text cannot control the terminal.
+/// A value on one line.
 fn text(value: &SettingValue) -> String {
     match value {
         SettingValue::Null => "-".to_owned(),
         SettingValue::Switch(value) => value.to_string(),
         SettingValue::Integer(value) => value.to_string(),
-        SettingValue::Text(value) => value.chars().filter(|c| !c.is_control()).collect(),
+        SettingValue::Text(value) => remove_control_characters(value),
         SettingValue::List(items) => items.iter().map(text).collect::<Vec<_>>().join(" "),
     }
 }

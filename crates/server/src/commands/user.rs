@@ -5,16 +5,18 @@ use std::process::ExitCode;
 use anyhow::{Context, Result};
 use hexforge_application::app::App;
 use hexforge_application::user::fields::UserFields;
+use hexforge_application::user::key::{self, AnyKey};
 use hexforge_application::user::{self, UserQuery, block};
 use hexforge_application::view::user::{FullUser, UserPage};
 use hexforge_domain::change::Change;
+use hexforge_domain::id::KeyId;
 use hexforge_domain::paging::Page;
 use hexforge_domain::policy::Actor;
 use hexforge_domain::text::Secret;
 use hexforge_domain::user::state::DirectoryCommand;
 use hexforge_domain::user::{UserCommand, UserFilter, UserState};
 
-use super::print;
+use super::{print, remove_control_characters};
 use crate::cli::{Block, CreateUser, Password, User};
 
 pub(super) fn run(app: &App, command: User) -> Result<ExitCode> {
@@ -26,6 +28,7 @@ pub(super) fn run(app: &App, command: User) -> Result<ExitCode> {
             change_state(app, &who, UserCommand::Unblock, DirectoryCommand::Unblock)
         }
         User::Password(whose) => password(app, whose),
+        User::Key { id } => show_key(app, id),
     }?;
     Ok(ExitCode::SUCCESS)
 }
@@ -112,6 +115,26 @@ fn password(app: &App, whose: Password) -> Result<()> {
     user::update(app, Actor::OPERATOR, id, &fields)?;
     print(&format!("the password of `{}` is changed\n", whose.username))?;
     show(&password, generated)
+}
+
+/// Prints id, owner, title and fingerprint of an SSH key, separated by tabs. No user can be named `deploy key`.
+fn show_key(app: &App, id: i64) -> Result<()> {
+    let found = key::get_any(app, Actor::OPERATOR, KeyId(id));
+    let (owner, title, fingerprint) = match &found
+        .with_context(|| format!("SSH key {id} cannot be shown"))?
+    {
+        AnyKey::OfUser(key, owner) => {
+            (owner.user.username.as_str().to_owned(), key.title.clone(), key.fingerprint.clone())
+        }
+        AnyKey::Deploy(key) => {
+            ("deploy key".to_owned(), key.title.clone(), key.fingerprint.clone())
+        }
+    };
+    print(&format!(
+        "{id}\t{owner}\t{}\t{}\n",
+        remove_control_characters(title.as_str()),
+        fingerprint.0
+    ))
 }
 
 /// Returns the password from standard input or a generated one, and whether it was generated.

@@ -422,10 +422,7 @@ async fn change_runner(visit: Visit) -> PageResult<HttpResponse> {
             match action.as_str() {
                 "pause" => administer::update(app, actor, id, &active(false)).map(drop),
                 "resume" => administer::update(app, actor, id, &active(true)).map(drop),
-                "remove" => match administer::disable(app, actor, &named, id) {
-                    Err(Error::Forbidden(Some(_))) => administer::remove(app, actor, id).map(drop),
-                    done => done.map(drop),
-                },
+                "remove" => administer::release(app, actor, &named, id),
                 _ => Err(Error::NotFound(Entity::Record)),
             }
         })
