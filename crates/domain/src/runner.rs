@@ -77,6 +77,17 @@ pub struct RunnerInfo {
 }
 
 impl RunnerInfo {
+    /// Returns this information, with that of `earlier` for what the runner did not report this time.
+    pub fn or(self, earlier: &RunnerInfo) -> Self {
+        Self {
+            name: self.name.or_else(|| earlier.name.clone()),
+            version: self.version.or_else(|| earlier.version.clone()),
+            revision: self.revision.or_else(|| earlier.revision.clone()),
+            platform: self.platform.or_else(|| earlier.platform.clone()),
+            architecture: self.architecture.or_else(|| earlier.architecture.clone()),
+        }
+    }
+
     /// Checks the lengths.
     /// # Errors
     /// An error under `info` for each text that is too long.

@@ -2,6 +2,7 @@
 
 mod deliveries;
 mod signals;
+mod silence;
 
 use std::panic::{self, AssertUnwindSafe};
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender, TryRecvError};
@@ -25,6 +26,7 @@ use crate::storage::CacheKeeper;
 use crate::system::MaintenanceQueue;
 use deliveries::Deliveries;
 pub use signals::Signals;
+use silence::SilenceWatch;
 
 /// How long the threads may take to stop at shutdown. An interrupted task is repeated later.
 const GRACE: Duration = Duration::from_secs(10);
@@ -127,18 +129,18 @@ fn end_memberships(app: App) -> impl FnMut(&dyn Fn() -> bool) -> Result<Round, E
 
 /// Fails builds whose runner stays silent, and removes expired artifacts.
 fn clean_up_builds(app: App) -> impl FnMut(&dyn Fn() -> bool) -> Result<Round, Error> {
-    let started = Instant::now();
+    let mut watch = SilenceWatch::start(Instant::now(), app.clock.now());
     move |go_on| {
-        // While no server ran, no runner could give a sign of life.
+        let watched = watch.elapsed(Instant::now(), app.clock.now());
         let acknowledge = build::expiry::acknowledge_within(&app).to_std().unwrap_or_default();
-        if started.elapsed() > acknowledge {
+        if watched > acknowledge {
             let returned = build::expiry::requeue_lost_builds(&app)?;
             if returned > 0 {
                 tracing::info!(returned, "builds that no runner acknowledged wait again");
             }
         }
         let silence = app.settings.runner_silence.to_std().unwrap_or_default();
-        let failed = match started.elapsed() > silence {
+        let failed = match watched > silence {
             true => build::expiry::fail_silent_builds(&app, go_on)?,
             false => 0,
         };

@@ -76,6 +76,7 @@ fn retry_while_late<T, E>(
 }
 
 /// Stores the time of contact and the info of a runner, at most once per [`CONTACT_INTERVAL`] unless the info changed.
+/// What a runner does not report stays as it was.
 fn store_contact(
     app: &App,
     runner: &Runner,
@@ -83,14 +84,14 @@ fn store_contact(
     now: Timestamp,
 ) -> Result<(), StoreError> {
     let is_recent = runner.contacted_at.is_some_and(|then| now - then < CONTACT_INTERVAL);
-    let info = info.filter(|info| *info != runner.info);
+    let info = info.filter(|info| info.clone().or(&runner.info) != runner.info);
     if is_recent && info.is_none() {
         return Ok(());
     }
     app.store.write(|tx| {
         let Some(mut runner) = tx.runners().lock(runner.id)? else { return Ok(()) };
         runner.contacted_at = Some(now);
-        runner.info = info.unwrap_or(runner.info);
+        runner.info = info.unwrap_or_default().or(&runner.info);
         tx.runners().update(&runner)
     })
 }

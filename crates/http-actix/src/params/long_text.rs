@@ -53,9 +53,19 @@ impl LongText {
     }
 
     /// Parses the next bytes.
-    pub fn push(&mut self, bytes: &[u8]) {
-        for byte in bytes {
-            self.step(*byte);
+    pub fn push(&mut self, mut bytes: &[u8]) {
+        while !bytes.is_empty() {
+            if self.place == Place::Long {
+                // Most of the text needs no look at single bytes.
+                let plain = bytes.iter().position(|byte| matches!(byte, b'"' | b'\\'));
+                let (plain, rest) = bytes.split_at(plain.unwrap_or(bytes.len()));
+                self.keep(plain);
+                bytes = rest;
+            }
+            if let Some((byte, rest)) = bytes.split_first() {
+                self.step(*byte);
+                bytes = rest;
+            }
         }
     }
 
@@ -175,9 +185,8 @@ impl LongText {
     }
 
     fn keep(&mut self, bytes: &[u8]) {
-        if self.text.len() < self.cap {
-            self.text.extend_from_slice(bytes);
-        }
+        let room = self.cap.saturating_sub(self.text.len());
+        self.text.extend_from_slice(&bytes[..bytes.len().min(room)]);
     }
 }
 

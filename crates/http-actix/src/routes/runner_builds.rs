@@ -208,17 +208,23 @@ async fn read_report(
         return Ok((api.params().with_form(&form)?, None));
     }
     let (mut text, mut received, mut permit) = (LongText::new("trace", limit::LOG), 0, None);
+    let mut is_authorized = false;
     while let Some(block) = body.next_block(BLOCK).await? {
         received += block.len();
         text.push(&block);
-        if text.rest_length() > api.max_body() || received > MAX_REPORT {
+        // What a log has beyond its limit is read and discarded, because the state of the build follows. Only a runner
+        // that runs the build may send so much: with a permit for uploads, and at the minimum rate.
+        let is_too_long = received > MAX_REPORT && !is_authorized;
+        if text.rest_length() > api.max_body() || is_too_long {
             return Err(too_large());
         }
         if received >= BLOCK && permit.is_none() {
-            let user = match text.head() {
+            let authorized = match text.head() {
                 Some(head) => authorize_report(api, &head, id).await?,
                 None => None,
             };
+            is_authorized = authorized.is_some();
+            let user = authorized.flatten();
             permit = Some(api.permit_of(|limiter| &limiter.uploads, user).await?);
         }
     }
@@ -230,18 +236,22 @@ async fn read_report(
     Ok((params.with_text("trace", String::from_utf8_lossy(&trace).into_owned()), permit))
 }
 
-/// Checks the token of an update before its log is read, if the token comes before the log.
+/// Checks the token of an update before its log is read, if the token comes before the log. Returns the user of the
+/// build, if it has one. `None` if nothing was checked.
 async fn authorize_report(
     api: &Api<(Token, Report)>,
     head: &[u8],
     id: BuildId,
-) -> ApiResult<Option<UserId>> {
+) -> ApiResult<Option<Option<UserId>>> {
     let params = api.params().with_json(head)?;
     if !params.has("token") {
         return Ok(None);
     }
     let Token { token } = params.read_declared(&HashMap::new(), api.dialect())?;
-    api.run_for_runner(token.clone(), move |app, _| runner::authorize_update(app, &token, id)).await
+    let user = api
+        .run_for_runner(token.clone(), move |app, _| runner::authorize_update(app, &token, id))
+        .await?;
+    Ok(Some(user))
 }
 
 /// Reads a body of bounded size.

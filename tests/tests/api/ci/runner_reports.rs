@@ -20,6 +20,7 @@ use crate::api::support::message;
 
 on_every_store!(
     a_final_update_may_contain_a_long_log,
+    a_final_update_of_any_length_sets_the_state,
     refusals_come_before_the_log_is_read,
     a_long_piece_is_appended,
     a_piece_without_an_offset_is_refused,
@@ -60,6 +61,32 @@ fn a_final_update_may_contain_a_long_log(forge: &Forge) {
     final_update(forge, &runner.token, &build, &log).send().expect(200);
     assert_eq!(ci_project.build(&build)["status"], "success");
     assert!(ci_project.trace(&build) == log);
+}
+
+/// The log is cut, and the rest of it is read and discarded.
+fn a_final_update_of_any_length_sets_the_state(forge: &Forge) {
+    let (ci_project, runner, build) = running_build(forge, "ada");
+    let head = format!(r#"{{"token":"{}","state":"success","trace":""#, runner.token);
+    let (block, blocks) = (vec![b'x'; 4 << 20], 49);
+    let length = head.len() + blocks * block.len() + 2;
+    let mut stream = TcpStream::connect(forge.address).expect("it listens");
+    stream.set_read_timeout(Some(Duration::from_secs(60))).expect("it can be set");
+    let request = format!(
+        "PUT /ci/api/v1/builds/{}.json HTTP/1.1\r\nHost: forge.test\r\n\
+         Content-Type: application/json\r\nContent-Length: {length}\r\n\r\n{head}",
+        build["id"]
+    );
+    stream.write_all(request.as_bytes()).expect("it is read");
+    for _ in 0..blocks {
+        stream.write_all(&block).expect("it is read");
+    }
+    stream.write_all(b"\"}").expect("it is read");
+    let mut answer = [0; 12];
+    stream.read_exact(&mut answer).expect("it answers");
+    assert_eq!(String::from_utf8_lossy(&answer), "HTTP/1.1 200");
+    assert_eq!(ci_project.build(&build)["status"], "success");
+    let log = ci_project.trace(&build);
+    assert!(log.len() < 65 << 20 && log.starts_with("xxx"), "{}", log.len());
 }
 
 /// "403 and 404 first": the server answers although the client sends only the beginning of a long body.
@@ -134,6 +161,10 @@ fn information_is_read_key_by_key(forge: &Forge) {
     let body = json!({"token": made["token"], "info": info("1.11.6")});
     call(forge.address, "POST", "/builds/register.json").json(&body).send().expect(404);
     assert_eq!(shown(), expected("1.11.6"));
+    // What a runner does not report stays as it was.
+    let body = json!({"token": made["token"], "info": {"version": "9.9"}});
+    call(forge.address, "POST", "/builds/register.json").json(&body).send().expect(404);
+    assert_eq!(shown(), expected("9.9"));
 }
 
 /// Default minutes since the last sign of life; a build that waits for a runner is not affected.
