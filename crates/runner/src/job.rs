@@ -15,16 +15,18 @@ use crate::api::{Api, Final, Upload};
 use crate::archive;
 use crate::cache::Caches;
 use crate::cgroup::{Group, Groups, Limits};
-use crate::config::Runner;
+use crate::config::{ExecutorKind, Runner};
 use crate::error::Error;
 use crate::executor::{BuildFacts, Executor, Folders, History, Step, host_environment};
 use crate::log::Log;
 use crate::metrics::Metrics;
-use crate::plan::{AFTER_SCRIPT_TIMEOUT, ArtifactsPlan, CachePlan, Plan, Selection, Strategy};
+use crate::plan::{
+    self, AFTER_SCRIPT_TIMEOUT, ArtifactsPlan, CachePlan, Plan, Selection, Strategy,
+};
 use crate::process::{self, Ended, Output};
 use crate::protocol::Assignment;
 use crate::recovery::Private;
-use crate::script;
+use crate::script::{self, Hosts};
 use crate::sender::{self, Pauses, Sent, Target};
 use crate::slot::Slot;
 use crate::supervisor::Spec;
@@ -128,7 +130,11 @@ async fn run_logged(
     mut shutdown: watch::Receiver<bool>,
 ) -> Result<Outcome, Error> {
     let mut private = Private::create(&context.builds_dir, &context.runner, given)?;
-    let plan = Plan::new(given, &host_environment())?;
+    let folders = Folders {
+        project: slot.project(given.project_id).join(plan::project_folder(given)?),
+        private: private.path().to_owned(),
+    };
+    let plan = Plan::new(given, &host_environment(), &folders.project.to_string_lossy())?;
     let limit = context.runner.log_limit_mb.unwrap_or(DEFAULT_LOG_LIMIT_MB) << 20;
     let log = Arc::new(Log::create(&private.log(), plan.secrets.clone(), limit)?);
     let (target, (halt, halted)) = (target(context, given), watch::channel(false));
@@ -150,10 +156,6 @@ async fn run_logged(
         })
     };
     let (group, is_limited) = group(context, given.id);
-    let folders = Folders {
-        project: slot.project(given.project_id).join(&plan.folder),
-        private: private.path().to_owned(),
-    };
     let deadline = Instant::now() + plan.timeout;
     let mut job = Job {
         context,
@@ -255,12 +257,11 @@ impl Job<'_> {
         for name in &self.plan.refused_variables {
             self.log.line(&format!("WARNING: variable `{name}` cannot be passed to a process"));
         }
-        let services = self.given.options.services.clone().unwrap_or_default();
         let facts = BuildFacts {
             id: self.given.id,
             project: self.given.project_id,
-            image: self.given.options.image.as_deref(),
-            services: &services,
+            image: self.plan.image.as_deref(),
+            services: &self.plan.services,
             config: &self.context.config,
         };
         let executor = Executor::new(runner, &self.folders, &facts)?;
@@ -377,8 +378,7 @@ impl Job<'_> {
     }
 
     async fn run_script(&mut self, executor: &Executor) -> Result<(), Error> {
-        let project = self.folders.project.clone();
-        let text = script::job(executor.shell(), &project.to_string_lossy(), &self.plan.script);
+        let text = self.job_script(executor, &self.plan.script);
         let spec = self.job_step(executor, "script", &text)?;
         let ended = self.execute(&spec, self.deadline).await;
         self.end_step(executor).await;
@@ -406,8 +406,7 @@ impl Job<'_> {
             return;
         }
         self.log.line("Running after_script");
-        let project = self.folders.project.to_string_lossy().into_owned();
-        let text = script::job(executor.shell(), &project, &self.plan.after_script);
+        let text = self.job_script(executor, &self.plan.after_script);
         let outcome = match self.job_step(executor, "after_script", &text) {
             Ok(spec) => {
                 self.execute(&spec, Instant::now() + AFTER_SCRIPT_TIMEOUT).await.and_then(check)
@@ -418,6 +417,11 @@ impl Job<'_> {
         if let Err(error) = outcome {
             self.log.line(&format!("WARNING: after_script failed: {error}"));
         }
+    }
+
+    fn job_script(&self, executor: &Executor, entries: &[String]) -> String {
+        let project = self.folders.project.to_string_lossy();
+        script::job(executor.shell(), &project, entries, self.plan.trace)
     }
 
     /// Restores the cache. A cache is only an acceleration, so the build goes on without it.
@@ -603,20 +607,23 @@ impl Job<'_> {
         text: &str,
         folder: &Path,
     ) -> Result<Spec, Error> {
-        let mut variables = script::runner_git_environment(&self.plan.sources.origin);
+        let runner = &self.context.runner;
+        let hosts = match runner.executor {
+            ExecutorKind::Sandbox | ExecutorKind::Container if !runner.network => Hosts::Server,
+            ExecutorKind::Shell | ExecutorKind::Sandbox | ExecutorKind::Container => Hosts::All,
+        };
+        let mut variables = script::runner_git_environment(&self.plan.sources.origin, hosts);
         variables.push(("CI_BUILD_TOKEN".to_owned(), self.given.token.clone()));
+        variables.extend(self.plan.sources.switches.iter().cloned());
         let script = self.write_script(executor, name, text)?;
         let step = Step { script: &script, folder, variables: &variables, is_own: true };
         Ok(self.confined(executor, executor.command(&step)?))
     }
 
     fn variables(&self, git: Vec<(String, String)>) -> Vec<(String, String)> {
-        let project = self.folders.project.to_string_lossy().into_owned();
-        let own = [("CI_SERVER", "yes"), ("CI_PROJECT_DIR", &*project)];
-        let own = own.map(|(key, value)| (key.to_owned(), value.to_owned()));
         let given =
             self.plan.variables.iter().map(|(key, value)| (key.to_owned(), value.to_owned()));
-        git.into_iter().chain(own).chain(given).collect()
+        git.into_iter().chain(given).collect()
     }
 
     fn write_script(&self, executor: &Executor, name: &str, text: &str) -> Result<PathBuf, Error> {

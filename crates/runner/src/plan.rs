@@ -1,4 +1,4 @@
-//! What has to be done for a build, as far as the assignment of the server tells it.
+//! The plan of a build, made from the assignment of the server alone.
 
 use std::time::Duration;
 
@@ -6,8 +6,9 @@ use url::Url;
 
 use crate::error::Error;
 use crate::glob::Pattern;
-use crate::protocol::{Artifacts, Assignment, Cache, EarlierBuild};
-use crate::variables::{self, Variables};
+use crate::protocol::{Artifacts, Assignment, Cache, EarlierBuild, Variable};
+use crate::script::Trace;
+use crate::variables::{self, MAX_EXPANDED, Room, Variables};
 
 /// The longest time of `after_script`.
 pub const AFTER_SCRIPT_TIMEOUT: Duration = Duration::from_secs(300);
@@ -18,23 +19,27 @@ const LONGEST_BUILD: u64 = 365 * 24 * 3600;
 /// A build, ready to be run.
 #[derive(Clone, Debug)]
 pub struct Plan {
-    /// The folder of the working copy below the folder of a slot, such as `group/project`.
-    pub folder: String,
     /// Where the working copy comes from.
     pub sources: Sources,
+    /// The container image that the job names.
+    pub image: Option<String>,
+    /// The images of the services that the job names.
+    pub services: Vec<String>,
     /// The entries of `before_script` and `script`.
     pub script: Vec<String>,
     /// The entries of `after_script`.
     pub after_script: Vec<String>,
+    /// Whether the shell shows each command.
+    pub trace: Trace,
     /// The variables.
     pub variables: Variables,
     /// The names of variables that cannot be passed on.
     pub refused_variables: Vec<String>,
     /// The values that the log must not show.
     pub secrets: Vec<Vec<u8>>,
-    /// What is kept for later builds.
+    /// The cache.
     pub cache: Option<CachePlan>,
-    /// What is uploaded.
+    /// The artifacts to upload.
     pub artifacts: Option<ArtifactsPlan>,
     /// The builds whose artifacts are downloaded.
     pub dependencies: Vec<EarlierBuild>,
@@ -49,7 +54,7 @@ pub struct Sources {
     pub strategy: Strategy,
     /// The number of commits; all if absent.
     pub depth: Option<u32>,
-    /// What happens to submodules.
+    /// How submodules are checked out.
     pub submodules: Submodules,
     /// The clone address, without credentials.
     pub url: String,
@@ -57,9 +62,17 @@ pub struct Sources {
     pub origin: String,
     /// The commit.
     pub sha: String,
-    /// The branch or tag, for the log.
+    /// The branch or tag.
     pub reference: String,
+    /// Whether the reference is a tag.
+    pub is_tag: bool,
+    /// The variables of the build that also change how the runner itself uses git.
+    pub switches: Vec<(String, String)>,
 }
+
+/// The variables that git gets while the runner fetches the sources. It gets no other variable of the build, because
+/// they could make it run programs.
+const GIT_SWITCHES: [&str; 2] = ["GIT_SSL_NO_VERIFY", "GIT_LFS_SKIP_SMUDGE"];
 
 /// `GIT_STRATEGY`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -139,45 +152,92 @@ impl ArtifactsWhen {
 }
 
 impl Plan {
-    /// Makes the plan of an assignment. Variables may refer to those of `host`.
+    /// Makes the plan of an assignment. Variables may refer to those of `environment`, the environment in which the job
+    /// starts. `project` is the folder of the working copy.
     /// # Errors
     /// A part of the assignment cannot be used.
-    pub fn new(given: &Assignment, host: &[(String, String)]) -> Result<Self, Error> {
-        let (variables, refused_variables) = Variables::merge(&given.variables, host);
-        let mut secrets = variables::secrets(&given.variables);
+    pub fn new(
+        given: &Assignment,
+        environment: &[(String, String)],
+        project: &str,
+    ) -> Result<Self, Error> {
+        let own = runner_variables(given, project)?;
+        // A variable that refers to its own name means the one that it overrides.
+        let overridden = own.iter().map(|own| (own.key.clone(), own.value.clone()));
+        let overridden: Vec<_> = environment.iter().cloned().chain(overridden).collect();
+        let all: Vec<Variable> = own.into_iter().chain(given.variables.iter().cloned()).collect();
+        let (variables, refused_variables) = Variables::merge(&all, &overridden);
+        let mut secrets = variables::secrets(&given.variables, &variables);
         secrets.push(given.token.as_bytes().to_vec());
         let sources = sources(given, &variables)?;
+        let (options, mut room) = (&given.options, Room::default());
+        let image = options.image.as_deref();
+        let image = image.map(|image| expand("image", image, &variables, &mut room)).transpose()?;
+        let services = options.services.iter().flatten();
+        let services = services.map(|image| expand("services", image, &variables, &mut room));
+        let services = services.collect::<Result<Vec<_>, _>>()?;
+        let mut cache = None;
+        if let Some(one) = &options.cache {
+            cache = cache_plan(one, given, project, &variables, &mut room)?;
+        }
+        let mut artifacts = None;
+        if let Some(one) = &options.artifacts {
+            artifacts = artifacts_plan(one, project, &variables, &mut room)?;
+        }
         Ok(Self {
-            folder: project_folder(&sources.url)?,
             script: given.options.script.clone().unwrap_or_else(|| vec![given.commands.clone()]),
             after_script: given.options.after_script.clone().unwrap_or_default(),
-            cache: given
-                .options
-                .cache
-                .as_ref()
-                .and_then(|cache| cache_plan(cache, given, &variables)),
-            artifacts: given
-                .options
-                .artifacts
-                .as_ref()
-                .and_then(|one| artifacts_plan(one, &variables)),
+            image,
+            services,
+            cache,
+            artifacts,
             dependencies: dependencies(given),
             timeout: Duration::from_secs(given.timeout.clamp(1, LONGEST_BUILD)),
             refused_variables,
-            variables,
             secrets,
+            trace: trace(&variables),
+            variables,
             sources,
         })
     }
 }
 
-fn sources(given: &Assignment, variables: &Variables) -> Result<Sources, Error> {
+/// The variables that the runner sets. Those of the server override them.
+fn runner_variables(given: &Assignment, project: &str) -> Result<Vec<Variable>, Error> {
+    let url = clone_url(given)?;
+    let own = [
+        ("CI_SERVER", "yes"),
+        ("CI_PROJECT_DIR", project),
+        // Without credentials: git gets them from the credential helper.
+        ("CI_BUILD_REPO", url.as_str()),
+        ("CI_DEBUG_TRACE", "false"),
+    ];
+    let own =
+        own.map(|(key, value)| Variable { key: key.into(), value: value.into(), public: true });
+    Ok(own.into())
+}
+
+/// `CI_DEBUG_TRACE`, with the spellings that the original runner accepts.
+fn trace(variables: &Variables) -> Trace {
+    match variables.get("CI_DEBUG_TRACE") {
+        Some("1" | "t" | "T" | "true" | "TRUE" | "True") => Trace::On,
+        Some(_) | None => Trace::Off,
+    }
+}
+
+/// The clone address without credentials.
+fn clone_url(given: &Assignment) -> Result<Url, Error> {
     let mut url = Url::parse(&given.repo_url).map_err(|error| {
         Error::step(format!("the clone address of the server is invalid: {error}"))
     })?;
     if url.set_username("").and_then(|()| url.set_password(None)).is_err() {
         return Err(Error::step("the clone address of the server has no host"));
     }
+    Ok(url)
+}
+
+fn sources(given: &Assignment, variables: &Variables) -> Result<Sources, Error> {
+    let url = clone_url(given)?;
     if !(given.sha.len() >= 40 && given.sha.bytes().all(|b| b.is_ascii_hexdigit())) {
         return Err(Error::step(format!("`{}` is not the id of a commit", given.sha)));
     }
@@ -194,6 +254,9 @@ fn sources(given: &Assignment, variables: &Variables) -> Result<Sources, Error> 
         Some(_) | None => Submodules::None,
     };
     let depth = variables.get("GIT_DEPTH").and_then(|depth| depth.trim().parse().ok());
+    let switches = GIT_SWITCHES
+        .iter()
+        .filter_map(|name| Some(((*name).to_owned(), variables.get(name)?.to_owned())));
     Ok(Sources {
         strategy,
         depth: depth.filter(|depth| *depth > 0),
@@ -202,17 +265,23 @@ fn sources(given: &Assignment, variables: &Variables) -> Result<Sources, Error> 
         url: url.into(),
         sha: given.sha.clone(),
         reference: given.reference.clone(),
+        is_tag: given.tag,
+        switches: switches.collect(),
     })
 }
 
-/// The path of the project from its clone address. Every part is a plain name.
-fn project_folder(url: &str) -> Result<String, Error> {
-    let path = Url::parse(url).map(|url| url.path().to_owned()).unwrap_or_default();
-    let path = path.trim_matches('/');
+/// The folder of the working copy below the folder of a slot, such as `group/project`: the path of the project from its
+/// clone address. Every part is a plain name.
+/// # Errors
+/// The address has no such path.
+pub fn project_folder(given: &Assignment) -> Result<String, Error> {
+    let url = clone_url(given)?;
+    let path = url.path().trim_matches('/');
     let path = path.strip_suffix(".git").unwrap_or(path);
     let plain = |part: &str| {
         let allowed = |b: u8| b.is_ascii_alphanumeric() || matches!(b, b'-' | b'_' | b'.' | b'+');
-        !part.is_empty() && !part.starts_with('.') && part.bytes().all(allowed)
+        // Names may begin with a dot, such as `.dotfiles`.
+        !matches!(part, "" | "." | ".." | ".git") && part.bytes().all(allowed)
     };
     if path.is_empty() || !path.split('/').all(plain) {
         return Err(Error::step(format!("the clone address {url} has no usable project path")));
@@ -223,30 +292,75 @@ fn project_folder(url: &str) -> Result<String, Error> {
 fn selection(
     paths: Option<&Vec<String>>,
     untracked: Option<bool>,
+    project: &str,
     variables: &Variables,
+    room: &mut Room,
 ) -> Option<Selection> {
     let mut chosen = Selection { untracked: untracked == Some(true), ..Selection::default() };
     for path in paths.into_iter().flatten() {
-        let path = variables.expand(path);
-        match Pattern::parse(&path) {
+        let expanded = variables.expand(path, room);
+        let pattern = expanded.as_deref().map(|path| below_project(path, project));
+        match pattern.and_then(Pattern::parse) {
             Some(pattern) => chosen.patterns.push(pattern),
-            None => chosen.refused.push(path),
+            None => chosen.refused.push(expanded.unwrap_or_else(|| path.clone())),
         }
     }
     (chosen != Selection::default()).then_some(chosen)
 }
 
-fn cache_plan(cache: &Cache, given: &Assignment, variables: &Variables) -> Option<CachePlan> {
-    let files = selection(cache.paths.as_ref(), cache.untracked, variables)?;
-    let key = cache.key.as_deref().map(|key| variables.expand(key)).filter(|key| !key.is_empty());
-    // As the original runner: without a key, each job and branch has its own cache.
-    let key = key.unwrap_or_else(|| format!("{}/{}", given.name, given.reference));
-    Some(CachePlan { key, files })
+/// Makes a path relative to the project folder, if it is the absolute path of the folder or of something in it.
+fn below_project<'a>(path: &'a str, project: &str) -> &'a str {
+    match path.trim().strip_prefix(project) {
+        Some("" | "/") => ".",
+        Some(rest) => rest.strip_prefix('/').unwrap_or(path),
+        None => path,
+    }
 }
 
-fn artifacts_plan(given: &Artifacts, variables: &Variables) -> Option<ArtifactsPlan> {
-    let files = selection(given.paths.as_ref(), given.untracked, variables)?;
-    let name = given.name.as_deref().map(|name| variables.expand(name));
+/// Expands the variables in a setting of a job.
+fn expand(
+    setting: &str,
+    text: &str,
+    variables: &Variables,
+    room: &mut Room,
+) -> Result<String, Error> {
+    let too_long = || {
+        Error::step(format!(
+            "`{setting}` is too long: with its variables it has more than {MAX_EXPANDED} bytes"
+        ))
+    };
+    variables.expand(text, room).ok_or_else(too_long)
+}
+
+fn cache_plan(
+    cache: &Cache,
+    given: &Assignment,
+    project: &str,
+    variables: &Variables,
+    room: &mut Room,
+) -> Result<Option<CachePlan>, Error> {
+    let Some(files) = selection(cache.paths.as_ref(), cache.untracked, project, variables, room)
+    else {
+        return Ok(None);
+    };
+    let key = expand("cache:key", cache.key.as_deref().unwrap_or_default(), variables, room)?;
+    // As the original runner: without a key, each job and branch has its own cache.
+    let key = if key.is_empty() { format!("{}/{}", given.name, given.reference) } else { key };
+    Ok(Some(CachePlan { key, files }))
+}
+
+fn artifacts_plan(
+    given: &Artifacts,
+    project: &str,
+    variables: &Variables,
+    room: &mut Room,
+) -> Result<Option<ArtifactsPlan>, Error> {
+    let Some(files) = selection(given.paths.as_ref(), given.untracked, project, variables, room)
+    else {
+        return Ok(None);
+    };
+    let name = given.name.as_deref().map(|name| expand("artifacts:name", name, variables, room));
+    let name = name.transpose()?;
     let name = name.map(|name| name.replace(['/', '\\', '\0', '\n', '\r', '"'], "-"));
     let name = name.filter(|name| !name.trim_matches(['.', ' ', '-']).is_empty());
     let when = match given.when.as_deref() {
@@ -254,12 +368,12 @@ fn artifacts_plan(given: &Artifacts, variables: &Variables) -> Option<ArtifactsP
         Some("always") => ArtifactsWhen::Always,
         Some(_) | None => ArtifactsWhen::OnSuccess,
     };
-    Some(ArtifactsPlan {
+    Ok(Some(ArtifactsPlan {
         file_name: format!("{}.zip", name.as_deref().unwrap_or("artifacts")),
         files,
         when,
         expire_in: given.expire_in.clone().filter(|text| !text.is_empty()),
-    })
+    }))
 }
 
 /// The earlier builds with artifacts: those that `dependencies` names, or all of them.
@@ -289,7 +403,7 @@ mod tests {
     }
 
     fn plan(json: serde_json::Value) -> Plan {
-        Plan::new(&assignment(json), &[]).expect("usable")
+        Plan::new(&assignment(json), &[], "/builds/group/app").expect("usable")
     }
 
     #[test]
@@ -297,7 +411,6 @@ mod tests {
         let plan = plan(serde_json::json!({}));
         assert_eq!(plan.sources.url, "http://forge:8080/group/app.git");
         assert_eq!(plan.sources.origin, "http://forge:8080");
-        assert_eq!(plan.folder, "group/app");
         assert_eq!(plan.script, ["make\nmake test"]);
         assert!(plan.secrets.contains(&b"tok-en-tok".to_vec()));
     }
@@ -314,10 +427,28 @@ mod tests {
         assert_eq!(with("GIT_STRATEGY", "fetch", false).strategy, Strategy::Fetch);
         assert_eq!(with("GIT_DEPTH", "3", true).depth, Some(3));
         assert_eq!(with("GIT_DEPTH", "x; rm", true).depth, None);
+        for (value, expected) in [("true", Trace::On), ("1", Trace::On), ("no", Trace::Off)] {
+            let variables = [serde_json::json!({"key": "CI_DEBUG_TRACE", "value": value})];
+            let plan = plan(serde_json::json!({ "variables": variables }));
+            assert_eq!(plan.trace, expected, "{value}");
+        }
         assert_eq!(
             with("GIT_SUBMODULE_STRATEGY", "recursive", true).submodules,
             Submodules::Recursive
         );
+    }
+
+    #[test]
+    fn only_switches_reach_the_git_of_the_runner() {
+        let variables = [
+            serde_json::json!({"key": "GIT_SSL_NO_VERIFY", "value": "$YES"}),
+            serde_json::json!({"key": "GIT_LFS_SKIP_SMUDGE", "value": "1"}),
+            serde_json::json!({"key": "GIT_SSH_COMMAND", "value": "touch /evil"}),
+            serde_json::json!({"key": "YES", "value": "true"}),
+        ];
+        let switches = plan(serde_json::json!({ "variables": variables })).sources.switches;
+        let switches: Vec<_> = switches.iter().map(|(key, value)| (&**key, &**value)).collect();
+        assert_eq!(switches, [("GIT_SSL_NO_VERIFY", "true"), ("GIT_LFS_SKIP_SMUDGE", "1")]);
     }
 
     #[test]
@@ -327,8 +458,11 @@ mod tests {
             "options": {
                 "artifacts": {"name": "app-$CI_BUILD_REF_NAME", "paths": ["bin", "/etc"], "when": "always"},
                 "cache": {"key": "$CI_BUILD_REF_NAME", "untracked": true},
+                "image": "ruby:${CI_BUILD_REF_NAME}", "services": ["mysql", "$CI_BUILD_REF_NAME"],
             },
         }));
+        assert_eq!(plan.image.as_deref(), Some("ruby:feature/x"));
+        assert_eq!(plan.services, ["mysql", "feature/x"]);
         let artifacts = plan.artifacts.expect("given");
         assert_eq!(artifacts.file_name, "app-feature-x.zip");
         assert_eq!(
@@ -337,6 +471,51 @@ mod tests {
         );
         assert!(artifacts.when.applies(false) && artifacts.when.applies(true));
         assert_eq!(plan.cache.expect("given").key, "feature/x");
+    }
+
+    #[test]
+    fn variables_of_the_runner_are_expanded_like_others() {
+        let variable = |key: &str, value: &str| serde_json::json!({"key": key, "value": value});
+        let plan = plan(serde_json::json!({
+            "variables": [
+                variable("GOPATH", "$CI_PROJECT_DIR/go:$CI_SERVER:$CI_BUILD_REPO"),
+                variable("TRACED", "$CI_DEBUG_TRACE"),
+                variable("CI_SERVER", "$CI_SERVER, of course"),
+            ],
+            "options": {
+                "artifacts": {"paths": ["$CI_PROJECT_DIR/bin", "$CI_PROJECT_DIR/../x", "${CI_PROJECT_DIR}2/y"]},
+                "cache": {"paths": ["$CI_PROJECT_DIR"]},
+            },
+        }));
+        let gopath = "/builds/group/app/go:$CI_SERVER, of course:http://forge:8080/group/app.git";
+        assert_eq!(plan.variables.get("GOPATH"), Some(gopath));
+        assert_eq!(plan.variables.get("TRACED"), Some("false"));
+        assert_eq!(plan.variables.get("CI_SERVER"), Some("yes, of course"));
+        let artifacts = plan.artifacts.expect("given").files;
+        assert_eq!(artifacts.patterns, [Pattern::parse("bin").expect("valid")]);
+        assert_eq!(artifacts.refused, ["/builds/group/app/../x", "/builds/group/app2/y"]);
+        let cache = plan.cache.expect("given").files;
+        assert_eq!(cache.patterns, [Pattern::parse(".").expect("valid")]);
+    }
+
+    #[test]
+    fn texts_that_become_too_long_are_refused() {
+        let with = |options: serde_json::Value| {
+            let long = serde_json::json!({"key": "A", "value": "a".repeat(1 << 20)});
+            let given = assignment(serde_json::json!({ "variables": [long], "options": options }));
+            Plan::new(&given, &[], "/builds/group/app")
+        };
+        let text = "$A".repeat(9);
+        let paths = serde_json::json!({"cache": {"paths": [text, "$A", "vendor"]}});
+        let files = with(paths).expect("usable").cache.expect("given").files;
+        assert_eq!((files.patterns.len(), files.refused), (2, vec![text.clone()]));
+        for (options, setting) in [
+            (serde_json::json!({"cache": {"key": text, "paths": ["x"]}}), "`cache:key`"),
+            (serde_json::json!({"artifacts": {"name": text, "paths": ["x"]}}), "`artifacts:name`"),
+        ] {
+            let error = with(options).expect_err("too long").to_string();
+            assert!(error.contains(setting) && error.len() < 200, "{error}");
+        }
     }
 
     #[test]
@@ -373,19 +552,34 @@ mod tests {
     }
 
     #[test]
+    fn names_of_projects_may_begin_with_a_dot() {
+        let folder_of = |path: &str| {
+            let url = format!("http://gitlab-ci-token:tok-en-tok@forge/{path}.git");
+            project_folder(&assignment(serde_json::json!({ "repo_url": url }))).ok()
+        };
+        for (path, expected) in [
+            ("group/app", Some("group/app")),
+            ("me/.dotfiles", Some("me/.dotfiles")),
+            ("_a/b.c-d", Some("_a/b.c-d")),
+            ("me/.git", None),
+            ("me/a b", None),
+        ] {
+            assert_eq!(folder_of(path).as_deref(), expected, "{path}");
+        }
+    }
+
+    #[test]
     fn hostile_assignments_are_refused() {
         for change in [
             serde_json::json!({"repo_url": "http://forge/../../etc"}),
             serde_json::json!({"repo_url": "file:///etc/passwd"}),
-            serde_json::json!({"repo_url": "http://forge/a/.hidden.git"}),
+            serde_json::json!({"repo_url": "http://forge/a/.git.git"}),
             serde_json::json!({"sha": "--upload-pack=x"}),
         ] {
             let given = assignment(change.clone());
-            let planned = Plan::new(&given, &[]);
-            assert!(
-                planned.is_err() || planned.is_ok_and(|plan| !plan.folder.contains("..")),
-                "{change}"
-            );
+            let planned = Plan::new(&given, &[], "/builds");
+            let folder = planned.and_then(|_| project_folder(&given));
+            assert!(folder.is_err() || folder.is_ok_and(|it| !it.contains("..")), "{change}");
         }
     }
 }

@@ -63,9 +63,9 @@ pub struct Options {
     pub image: Option<String>,
     /// The images of service containers.
     pub services: Option<Vec<String>>,
-    /// What is kept of the build.
+    /// The artifacts to upload.
     pub artifacts: Option<Artifacts>,
-    /// What is kept for later builds on this runner.
+    /// The files that this runner keeps for later builds.
     pub cache: Option<Cache>,
     /// The names of the jobs whose artifacts are downloaded; all earlier ones if absent.
     pub dependencies: Option<Vec<String>>,
