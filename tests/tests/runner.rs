@@ -4,6 +4,7 @@ mod runner {
     mod built_in;
     mod commands;
     mod containers;
+    mod disks;
     mod executors;
     mod faults;
     mod hostile;

@@ -185,7 +185,7 @@ impl Api {
     /// Reports the final state of a build, with the length and the checksum of its log.
     /// # Errors
     /// The server is away or refuses; 404 means that the build is no longer this runner's.
-    pub async fn finish(&self, build: i64, token: &str, end: &Final) -> Result<(), Error> {
+    pub async fn finish(&self, build: i64, token: &str, end: &FinalReport) -> Result<(), Error> {
         let state = if end.succeeded { "success" } else { "failed" };
         let path = format!("/builds/{build}.json");
         let body = json!({
@@ -302,7 +302,7 @@ impl Api {
 
 /// The end of a build.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Final {
+pub struct FinalReport {
     /// Whether it succeeded.
     pub succeeded: bool,
     /// The length of the whole log.
@@ -311,9 +311,9 @@ pub struct Final {
     pub crc32: u32,
 }
 
-impl Final {
-    /// The end of a build whose log is in memory.
-    pub fn of(succeeded: bool, log: &[u8]) -> Self {
+impl FinalReport {
+    /// The report about a build whose log is in memory.
+    pub fn new(succeeded: bool, log: &[u8]) -> Self {
         Self { succeeded, length: log.len() as u64, crc32: crc32fast::hash(log) }
     }
 }
@@ -445,7 +445,8 @@ mod tests {
         assert!(error.to_string().contains("has more than"), "{error}");
         let refused = "HTTP/1.1 403 Forbidden\r\n\r\n".to_owned();
         let api = Api::new(&lying(refused, &[b'x'; 1 << 16])).expect("a valid address");
-        let error = wait(api.finish(1, "token", &Final::of(true, b""))).expect_err("it is refused");
+        let error =
+            wait(api.finish(1, "token", &FinalReport::new(true, b""))).expect_err("it is refused");
         assert_eq!(error.status(), Some(403));
         assert!(error.to_string().len() < 5000);
     }

@@ -63,6 +63,19 @@ impl Error {
         }
     }
 
+    /// Returns whether a file could not be written for want of space.
+    pub fn is_disk_full(&self) -> bool {
+        match self {
+            Error::File { source, .. } => {
+                matches!(source.kind(), io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded)
+            }
+            Error::Config { .. }
+            | Error::Unreachable { .. }
+            | Error::Refused { .. }
+            | Error::Step(_) => false,
+        }
+    }
+
     /// The HTTP status of a refusal.
     pub fn status(&self) -> Option<u16> {
         match self {

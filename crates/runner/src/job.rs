@@ -11,7 +11,7 @@ use tokio::sync::watch;
 use tokio::task::spawn_blocking;
 use tokio::time::{Instant, sleep, sleep_until};
 
-use crate::api::{Api, Final, Upload};
+use crate::api::{Api, FinalReport, Upload};
 use crate::archive;
 use crate::cache::Caches;
 use crate::cgroup::{Group, Groups, Limits};
@@ -25,7 +25,8 @@ use crate::plan::{
 };
 use crate::process::{self, Ended, Output};
 use crate::protocol::Assignment;
-use crate::recovery::Private;
+use crate::recovery::PrivateFolder;
+use crate::room;
 use crate::script::{self, Hosts};
 use crate::sender::{self, Pauses, Sent, Target};
 use crate::slot::Slot;
@@ -97,7 +98,7 @@ pub async fn refuse(context: &Context, given: &Assignment, error: &Error) -> Out
     tracing::error!(build = given.id, %error, "a build cannot be started");
     let target = target(context, given);
     let text = format!("ERROR: Build failed: {error}\n");
-    let end = Final::of(false, text.as_bytes());
+    let end = FinalReport::new(false, text.as_bytes());
     let _ = target.api.append(given.id, &given.token, 0, text.into_bytes()).await;
     report(context, &target, &end, None, STOP_TIMEOUT).await
 }
@@ -109,7 +110,7 @@ fn target(context: &Context, given: &Assignment) -> Target {
 async fn report(
     context: &Context,
     target: &Target,
-    end: &Final,
+    end: &FinalReport,
     log: Option<&Arc<Log>>,
     longest: Duration,
 ) -> Outcome {
@@ -123,13 +124,32 @@ async fn report(
     }
 }
 
+/// Makes the private folder of a build. Where the disk is full or nearly so, working copies make room.
+fn make_private_folder(
+    context: &Context,
+    slot: &Slot,
+    given: &Assignment,
+) -> Result<PrivateFolder, Error> {
+    let make = || PrivateFolder::create(&context.builds_dir, &context.runner, given);
+    if room::is_little(&context.builds_dir) {
+        room::make(&context.builds_dir, slot);
+    }
+    match make() {
+        Err(error) if error.is_disk_full() => {
+            room::make(&context.builds_dir, slot);
+            make()
+        }
+        outcome => outcome,
+    }
+}
+
 async fn run_logged(
     context: &Context,
     slot: &Slot,
     given: &Assignment,
     mut shutdown: watch::Receiver<bool>,
 ) -> Result<Outcome, Error> {
-    let mut private = Private::create(&context.builds_dir, &context.runner, given)?;
+    let mut private = make_private_folder(context, slot, given)?;
     let folders = Folders {
         project: slot.project(given.project_id).join(plan::project_folder(given)?),
         private: private.path().to_owned(),
@@ -191,7 +211,8 @@ async fn run_logged(
     let finished = async {
         match sending.await {
             Ok(Sent::All) => {
-                report(context, &target, &log.end(succeeded), Some(&log), FINISH_TIMEOUT).await
+                let end = log.final_report(succeeded);
+                report(context, &target, &end, Some(&log), FINISH_TIMEOUT).await
             }
             Ok(Sent::Refused) => Outcome::Canceled,
             Err(_) => Outcome::Lost,
@@ -306,7 +327,7 @@ impl Job<'_> {
         // Its parent folder belongs to the runner, so no build can have replaced the folder of the slot.
         let folder = &self.slot.folder;
         fs::create_dir_all(folder).map_err(Error::at(folder))?;
-        user.own(folder)
+        user.make_owner_of(folder)
     }
 
     async fn get_sources(&mut self, executor: &Executor) -> Result<(), Error> {
@@ -633,7 +654,7 @@ impl Job<'_> {
         fs::write(&file, text).map_err(Error::at(&file))?;
         if let Some(user) = executor.user() {
             user::open_folder(&folder)?;
-            user.own(&file)?;
+            user.make_owner_of(&file)?;
         }
         Ok(file)
     }

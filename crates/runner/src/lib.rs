@@ -3,7 +3,7 @@
 //! The crate has two halves. The pure half knows no process, no file and no network: [`variables`], [`mask`], [`glob`],
 //! [`script`] and [`plan`] turn an assignment of the server into scripts, names and paths. The other half carries the
 //! plan out: [`api`] speaks HTTP, [`executor`] starts processes under a [`supervisor`], [`job`] runs one build from the
-//! sources to the final state, and [`work`] takes builds until it is told to stop.
+//! sources to the final state, and [`work`] takes builds until a signal stops it.
 
 pub mod api;
 pub mod archive;
@@ -22,6 +22,7 @@ pub mod process;
 pub mod protocol;
 pub mod recovery;
 pub mod remove;
+pub mod room;
 pub mod script;
 pub mod sender;
 pub mod slot;

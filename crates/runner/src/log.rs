@@ -1,15 +1,18 @@
 //! The log of one build: masked, bounded, and on disk until the server has all of it.
 
-use std::fs::File;
+use std::fs::{self, File};
 use std::os::unix::fs::FileExt;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use tokio::sync::Notify;
 
-use crate::api::Final;
+use crate::api::FinalReport;
 use crate::error::Error;
 use crate::mask::Masker;
+
+/// The size of the file that keeps room for the last lines.
+const RESERVE: usize = 64 << 10;
 
 /// The log of a build.
 #[derive(Debug)]
@@ -26,12 +29,16 @@ struct Inner {
     checksum: crc32fast::Hasher,
     masker: Masker,
     state: State,
+    /// Why output is missing, until a line of the log says so.
+    failure: Option<std::io::Error>,
+    /// The file that keeps room for the last lines on a full disk.
+    reserve: Option<PathBuf>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum State {
     Open,
-    /// The limit was reached; output is dropped, lines of the runner are kept.
+    /// The limit was reached, or the disk is full. Output is dropped, lines of the runner are kept.
     Full,
     /// Nothing is written any more.
     Closed,
@@ -49,13 +56,15 @@ impl Log {
             .open(path)
             .map_err(Error::at(path))?;
         let checksum = crc32fast::Hasher::new();
-        let inner =
-            Inner { file, length: 0, checksum, masker: Masker::new(secrets), state: State::Open };
+        let mut inner = Inner::new(file, 0, checksum, (Masker::new(secrets), State::Open));
+        let reserve = path.with_file_name("reserve");
+        fs::write(&reserve, [b'.'; RESERVE]).map_err(Error::at(&reserve))?;
+        inner.reserve = Some(reserve);
         Ok(Self { inner: Mutex::new(inner), limit, changed: Notify::new() })
     }
 
-    /// Opens the log of a build whose runner was killed. It takes lines of the runner only, and was masked when it was
-    /// written.
+    /// Opens the log of a build whose runner was killed. It takes lines of the runner only. Secrets in it are masked
+    /// already.
     /// # Errors
     /// The file cannot be read.
     pub fn open(path: &Path) -> Result<Self, Error> {
@@ -77,18 +86,17 @@ impl Log {
             checksum.update(&block[..read]);
             (length, last) = (length + read as u64, block[read - 1]);
         }
-        let mut inner =
-            Inner { file, length, checksum, masker: Masker::new(vec![]), state: State::Full };
+        let mut inner = Inner::new(file, length, checksum, (Masker::new(vec![]), State::Full));
         if last != b'\n' {
-            put(&mut inner, b"\n");
+            inner.write(b"\n");
         }
         Ok(Self { inner: Mutex::new(inner), limit: 0, changed: Notify::new() })
     }
 
     /// The end of a build with this log.
-    pub fn end(&self, succeeded: bool) -> Final {
+    pub fn final_report(&self, succeeded: bool) -> FinalReport {
         let inner = self.inner();
-        Final { succeeded, length: inner.length, crc32: inner.checksum.clone().finalize() }
+        FinalReport { succeeded, length: inner.length, crc32: inner.checksum.clone().finalize() }
     }
 
     /// Appends output of the build.
@@ -110,10 +118,20 @@ impl Log {
             if inner.state == State::Open {
                 self.append(&mut inner, &rest);
             }
-            let masked = inner.masker.push(format!("{text}\n").as_bytes());
-            put(&mut inner, &masked);
-            let rest = inner.masker.finish();
-            put(&mut inner, &rest);
+            if inner.failure.is_some()
+                && let Some(reserve) = inner.reserve.take()
+            {
+                let _ = fs::remove_file(reserve);
+            }
+            let text = match inner.failure.take() {
+                Some(error) => format!(
+                    "\nWARNING: output is missing, because the runner could not store it: {error}\n{text}\n"
+                ),
+                None => format!("{text}\n"),
+            };
+            let mut masked = inner.masker.push(text.as_bytes());
+            masked.extend(inner.masker.finish());
+            inner.write(&masked);
         }
         drop(inner);
         self.changed.notify_one();
@@ -155,15 +173,15 @@ impl Log {
     fn append(&self, inner: &mut Inner, bytes: &[u8]) {
         let room = self.limit.saturating_sub(inner.length);
         if bytes.len() as u64 <= room {
-            put(inner, bytes);
+            inner.write(bytes);
             return;
         }
-        put(inner, &bytes[..usize::try_from(room).unwrap_or(bytes.len())]);
+        inner.write(&bytes[..usize::try_from(room).unwrap_or(bytes.len())]);
         let line = format!(
             "\nThe log has reached {} bytes: the rest of the output is dropped.\n",
             self.limit
         );
-        put(inner, line.as_bytes());
+        inner.write(line.as_bytes());
         if inner.state == State::Open {
             inner.state = State::Full;
         }
@@ -174,16 +192,29 @@ impl Log {
     }
 }
 
-/// Writes at the end. When the disk is full, the output is dropped: the build itself goes on.
-fn put(inner: &mut Inner, bytes: &[u8]) {
-    match inner.file.write_all_at(bytes, inner.length) {
-        Ok(()) => {
-            inner.length += bytes.len() as u64;
-            inner.checksum.update(bytes);
-        }
-        Err(error) => {
-            tracing::error!(%error, "the log of a build cannot be written");
-            inner.state = State::Closed;
+impl Inner {
+    fn new(
+        file: File,
+        length: u64,
+        checksum: crc32fast::Hasher,
+        (masker, state): (Masker, State),
+    ) -> Self {
+        Self { file, length, checksum, masker, state, failure: None, reserve: None }
+    }
+
+    /// Writes at the end. When the disk is full, output is dropped from here on, and the build goes on. Lines of the
+    /// runner come after the job ended, and have the room of the reserve.
+    fn write(&mut self, bytes: &[u8]) {
+        match self.file.write_all_at(bytes, self.length) {
+            Ok(()) => {
+                self.length += bytes.len() as u64;
+                self.checksum.update(bytes);
+            }
+            Err(error) => {
+                tracing::error!(%error, "the log of a build cannot be written");
+                self.state = State::Full;
+                self.failure = Some(error);
+            }
         }
     }
 }
@@ -218,13 +249,13 @@ mod tests {
         let (log, folder) = log(&["secret"], 1000);
         log.write(b"line\nhalf a li");
         let path = folder.path().join("log");
-        assert_eq!(log.end(true), Final::of(true, b"line\nhalf a li"));
+        assert_eq!(log.final_report(true), FinalReport::new(true, b"line\nhalf a li"));
         let again = Log::open(&path).expect("it is there");
         again.write(b"not taken");
         again.line("The end");
         again.close();
         assert_eq!(text(&again), "line\nhalf a li\nThe end\n");
-        assert_eq!(again.end(false), Final::of(false, text(&again).as_bytes()));
+        assert_eq!(again.final_report(false), FinalReport::new(false, text(&again).as_bytes()));
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! The private folders of builds, and what is left of builds whose runner was killed: the next run sends the rest of
+//! The private folders of builds, and recovery of builds whose runner was killed: the next run sends the rest of
 //! their logs and reports how they ended.
 
 use std::fs::{self, File};
@@ -39,13 +39,13 @@ struct Record {
 
 /// The folder for the private files of a build. Removed when it is dropped.
 #[derive(Debug)]
-pub struct Private {
+pub struct PrivateFolder {
     path: PathBuf,
     _lock: File,
     is_kept: bool,
 }
 
-impl Private {
+impl PrivateFolder {
     /// Makes the folder of a build.
     /// # Errors
     /// It cannot be written.
@@ -56,27 +56,26 @@ impl Private {
         let folder = tempfile::Builder::new()
             .prefix(&format!("build-{}-", given.id))
             .tempdir_in(&parent)
-            .map_err(Error::at(&parent))?
-            .keep();
+            .map_err(Error::at(&parent))?;
         let record = Record {
             url: runner.url.clone(),
             runner: runner.id,
             build: given.id,
             token: given.token.clone(),
         };
-        let new = folder.join("record.new");
+        let new = folder.path().join("record.new");
         let lock = File::create_new(&new).map_err(Error::at(&new))?;
         let text = serde_json::to_vec(&record).map_err(|error| Error::step(error.to_string()))?;
         fs::write(&new, text).map_err(Error::at(&new))?;
         flock(&lock, FlockOperation::LockExclusive)
             .map_err(|error| Error::at(&new)(error.into()))?;
         // From now on it counts, and it is locked.
-        fs::rename(&new, folder.join(RECORD)).map_err(Error::at(&new))?;
+        fs::rename(&new, folder.path().join(RECORD)).map_err(Error::at(&new))?;
         if runner.user.is_some() {
             user::open_folder(&parent)?;
-            user::open_folder(&folder)?;
+            user::open_folder(folder.path())?;
         }
-        Ok(Self { path: folder, _lock: lock, is_kept: false })
+        Ok(Self { path: folder.keep(), _lock: lock, is_kept: false })
     }
 
     /// Where it is.
@@ -89,16 +88,21 @@ impl Private {
         self.path.join("log")
     }
 
-    /// Stores how the build ended, before the server is told.
+    /// Stores the result of the build before it is reported.
     pub fn store_result(&self, succeeded: bool) {
         if let Err(error) = fs::write(self.path.join(RESULT), if succeeded { "1" } else { "0" }) {
             tracing::warn!(%error, "the result of a build cannot be stored");
         }
     }
 
-    /// Lets the folder stay for the next run, because the server was not told about the build.
+    /// Keeps the folder for the next run, because the result could not be reported.
     pub fn keep(&mut self) {
         self.is_kept = true;
+    }
+
+    /// Removes the folder when it is dropped.
+    fn discard(&mut self) {
+        self.is_kept = false;
     }
 
     fn has_succeeded(&self) -> Option<bool> {
@@ -107,7 +111,7 @@ impl Private {
     }
 }
 
-impl Drop for Private {
+impl Drop for PrivateFolder {
     fn drop(&mut self) {
         if !self.is_kept
             && let Err(error) = remove_all(&self.path)
@@ -124,7 +128,7 @@ fn parent(builds_dir: &Path) -> PathBuf {
 /// A build whose runner was killed.
 #[derive(Debug)]
 pub struct Abandoned {
-    private: Private,
+    private: PrivateFolder,
     record: Record,
     runner: Runner,
 }
@@ -141,7 +145,8 @@ pub fn abandoned(builds_dir: &Path, runners: &[Runner]) -> Vec<Abandoned> {
                     runners.find(|one| one.id == record.runner && one.url == record.url).cloned();
                 match runner {
                     Some(runner) => {
-                        let private = Private { path, _lock: lock, is_kept: false };
+                        // The report may be interrupted at any time, and then it is for the next run.
+                        let private = PrivateFolder { path, _lock: lock, is_kept: true };
                         found.push(Abandoned { private, record, runner });
                     }
                     None => remove_if_old(&path),
@@ -172,9 +177,10 @@ fn remove_if_old(folder: &Path) {
 }
 
 impl Abandoned {
-    /// Sends the rest of the log and reports the result, or that the runner was killed.
+    /// Sends the rest of the log and reports the result, or that the runner was killed. The folder of the build stays
+    /// until the server has taken or refused both.
     pub async fn report(self) {
-        let Self { private, record, runner } = self;
+        let Self { mut private, record, runner } = self;
         let (build, result) = (record.build, private.has_succeeded());
         let (api, log) = match (Api::new(&record.url), Log::open(&private.log())) {
             (Ok(api), Ok(log)) => (api, Arc::new(log)),
@@ -185,17 +191,30 @@ impl Abandoned {
         };
         if result.is_none() {
             log.line("ERROR: Build failed: the runner was killed while the build ran");
+            // The next run must not write the line again.
+            private.store_result(false);
         }
         log.close();
         let target = Target { api, build, token: record.token };
         let (_open, closed) = watch::channel(true);
         let sent = sender::send(target.clone(), Arc::clone(&log), closed).await;
-        if sent == Sent::All {
-            let end = log.end(result.unwrap_or_default());
-            let done = sender::finish(&target, &runner.token, &end, Some(&log), OLD).await;
-            tracing::info!(build, reported = done.is_ok(), "a build of a killed runner was found");
+        let is_done = match sent {
+            Sent::Refused => true,
+            Sent::All => {
+                let end = log.final_report(result.unwrap_or_default());
+                let done = sender::finish(&target, &runner.token, &end, Some(&log), OLD).await;
+                tracing::info!(
+                    build,
+                    reported = done.is_ok(),
+                    "a build of a killed runner was found"
+                );
+                // Other errors mean that the server did not answer.
+                done.is_ok() || done.is_err_and(|error| error.status().is_some())
+            }
+        };
+        if is_done {
+            private.discard();
         }
-        drop(private);
     }
 }
 
@@ -215,7 +234,7 @@ mod tests {
         let runner = Runner { id: 3, url: "http://x".into(), ..Runner::default() };
         let found = || abandoned(folder.path(), std::slice::from_ref(&runner));
         assert!(found().is_empty());
-        let private = Private::create(folder.path(), &runner, &given()).expect("made");
+        let private = PrivateFolder::create(folder.path(), &runner, &given()).expect("made");
         private.store_result(true);
         assert!(found().is_empty(), "its runner is alive");
         let path = private.path().to_owned();
@@ -232,9 +251,33 @@ mod tests {
         assert_eq!(left[0].private.has_succeeded(), Some(true));
         assert!(found().is_empty(), "it is being reported");
         drop(left);
+        assert!(copy.exists(), "nothing was reported");
+        let mut left = found();
+        left[0].private.discard();
+        drop(left);
         assert!(!copy.exists());
         let other = Runner { id: 4, ..runner.clone() };
-        let _private = Private::create(folder.path(), &other, &given()).expect("made");
+        let _private = PrivateFolder::create(folder.path(), &other, &given()).expect("made");
         assert!(found().is_empty(), "it belongs to another runner");
+    }
+    /// Nobody listens at the address of the server.
+    #[tokio::test]
+    async fn an_interrupted_report_keeps_the_log_for_the_next_run() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let runner = Runner { id: 3, url: "http://127.0.0.1:1".into(), ..Runner::default() };
+        let mut private = PrivateFolder::create(folder.path(), &runner, &given()).expect("made");
+        let log = private.log();
+        fs::write(&log, "begun\n").expect("written");
+        private.keep();
+        drop(private);
+        for _ in 0..2 {
+            let mut left = abandoned(folder.path(), std::slice::from_ref(&runner));
+            let report = left.pop().expect("it is there").report();
+            let pause = Duration::from_millis(300);
+            assert!(tokio::time::timeout(pause, report).await.is_err(), "the server is away");
+        }
+        let text = fs::read_to_string(&log).expect("it is kept");
+        let line = "ERROR: Build failed: the runner was killed while the build ran\n";
+        assert_eq!(text, format!("begun\n{line}"));
     }
 }

@@ -6,7 +6,7 @@ use std::time::Duration;
 use tokio::sync::watch;
 use tokio::time::{Instant, sleep, timeout};
 
-use crate::api::{Api, Appended, Final};
+use crate::api::{Api, Appended, FinalReport};
 use crate::error::Error;
 use crate::log::Log;
 
@@ -131,7 +131,7 @@ async fn send_piece(target: &Target, log: &Log, sent: u64) -> Result<u64, Stop> 
 pub async fn finish(
     target: &Target,
     runner_token: &str,
-    end: &Final,
+    end: &FinalReport,
     log: Option<&Arc<Log>>,
     longest: Duration,
 ) -> Result<(), Error> {

@@ -1,11 +1,15 @@
 //! Slots: each running build has the working copies of one slot for itself, also when several processes share a folder.
 
 use std::fs::File;
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
 use rustix::fs::{FlockOperation, flock};
+use rustix::process::geteuid;
 
 use crate::error::Error;
+use crate::remove::remove_contents;
+use crate::user::{self, User};
 
 /// The largest number of a slot.
 const LAST: usize = 10_000;
@@ -25,6 +29,22 @@ impl Slot {
     pub fn project(&self, id: i64) -> PathBuf {
         self.folder.join(id.to_string())
     }
+
+    /// Removes all working copies of the slot, with the rights of their owner: a build of the same user in another slot
+    /// could replace a folder by a link meanwhile.
+    /// # Errors
+    /// A folder cannot be removed.
+    pub fn clear(&self) -> Result<(), Error> {
+        let folder = &self.folder;
+        let metadata = match std::fs::symlink_metadata(folder) {
+            Err(error) if error.kind() == ErrorKind::NotFound => return Ok(()),
+            found => found.map_err(Error::at(folder))?,
+        };
+        let owner = User::owner_of(&metadata);
+        let other = (owner.id != geteuid().as_raw()).then_some(&owner);
+        user::run_as(other, || remove_contents(folder).map_err(Error::at(folder)))?;
+        std::fs::remove_dir(folder).map_err(Error::at(folder))
+    }
 }
 
 /// Takes the free slot with the lowest number, so that working copies are used again.
@@ -33,14 +53,33 @@ impl Slot {
 pub fn take(folder: &Path) -> Result<Slot, Error> {
     std::fs::create_dir_all(folder).map_err(Error::at(folder))?;
     for number in 0..LAST {
-        let busy = folder.join(format!(".{number}.busy"));
-        let Some(lock) = lock(&folder.join(format!(".{number}.lock")))? else { continue };
-        // Without processes of an earlier build, this lock is free and given back at once.
-        if self::lock(&busy)?.is_some() {
-            return Ok(Slot { folder: folder.join(number.to_string()), busy, _lock: lock });
+        if let Some(slot) = try_take(folder, number)? {
+            return Ok(slot);
         }
     }
     Err(Error::step("all slots for builds are in use"))
+}
+
+/// Takes all slots that exist and are free.
+/// # Errors
+/// The folder cannot be written.
+pub fn take_idle(folder: &Path) -> Result<Vec<Slot>, Error> {
+    let exists = |number: &usize| lock_file(folder, *number).exists();
+    let slots = (0..LAST).take_while(exists).map(|number| try_take(folder, number));
+    slots.filter_map(Result::transpose).collect()
+}
+
+/// Takes a slot unless it is in use.
+fn try_take(folder: &Path, number: usize) -> Result<Option<Slot>, Error> {
+    let Some(_lock) = lock(&lock_file(folder, number))? else { return Ok(None) };
+    let busy = folder.join(format!(".{number}.busy"));
+    // Without processes of an earlier build, this lock is free and given back at once.
+    let is_free = lock(&busy)?.is_some();
+    Ok(is_free.then(|| Slot { folder: folder.join(number.to_string()), busy, _lock }))
+}
+
+fn lock_file(folder: &Path, number: usize) -> PathBuf {
+    folder.join(format!(".{number}.lock"))
 }
 
 /// Locks a file, unless another process has locked it.
@@ -75,6 +114,11 @@ mod tests {
         let (first, third) = (take(), take());
         assert!(first.folder == again && third.folder != taken);
         drop(busy);
+        assert_eq!(
+            take_idle(folder.path()).expect("it can be read").len(),
+            1,
+            "the others are in use"
+        );
         assert_eq!(take().folder, taken);
     }
 }

@@ -1,13 +1,16 @@
 //! The users of this machine.
 
 use std::fs;
-use std::os::unix::fs::{PermissionsExt, lchown};
+use std::os::unix::fs::{MetadataExt, PermissionsExt, lchown};
 use std::path::Path;
 
 use rustix::process::{Gid, Uid};
 use rustix::thread::{set_thread_groups, set_thread_res_gid, set_thread_res_uid};
 
 use crate::error::Error;
+
+/// The users without rights as whom builds of root run, if the configuration names none: the first that exists.
+const UNPRIVILEGED: [&str; 2] = ["hexforge-runner", "nobody"];
 
 /// A user of this machine.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -35,24 +38,36 @@ impl User {
             .ok_or_else(unknown)
     }
 
+    /// The owner of a file, by its numbers.
+    pub fn owner_of(metadata: &fs::Metadata) -> Self {
+        let (id, group) = (metadata.uid(), metadata.gid());
+        Self { name: id.to_string(), id, group, home: String::new() }
+    }
+
+    /// Finds a user without rights.
+    pub fn find_unprivileged() -> Option<Self> {
+        let found = UNPRIVILEGED.iter().find_map(|name| User::find(name).ok());
+        found.filter(|user| user.id != 0)
+    }
+
     /// Makes this user the owner of a file or link.
     /// # Errors
     /// The runner may not do so.
-    pub fn own(&self, path: &Path) -> Result<(), Error> {
+    pub fn make_owner_of(&self, path: &Path) -> Result<(), Error> {
         lchown(path, Some(self.id), Some(self.group)).map_err(Error::at(path))
     }
 
     /// Gives this thread the rights of this user, for files. The real user stays that of the runner, so processes of
     /// this user cannot send signals to the thread.
-    fn act(&self) -> rustix::io::Result<()> {
+    fn assume_on_this_thread(&self) -> rustix::io::Result<()> {
         set_thread_groups(&[])?;
         set_thread_res_gid(None::<Gid>, Some(Gid::from_raw(self.group)), None::<Gid>)?;
         set_thread_res_uid(None::<Uid>, Some(Uid::from_raw(self.id)), None::<Uid>)
     }
 }
 
-/// Runs work with the rights of a user, if there is one. Everything in a working copy may be a link that a build of this
-/// user made, and the runner must not follow it with its own rights.
+/// Runs work with the rights of a user, if there is one. Everything in a working copy may be a link that a build of
+/// this user made, and the runner must not follow it with its own rights.
 /// # Errors
 /// The runner may not do so, or the work fails.
 pub fn run_as<T: Send>(
@@ -66,7 +81,7 @@ pub fn run_as<T: Send>(
     // The thread has these rights until its end.
     std::thread::scope(|scope| {
         let working = std::thread::Builder::new().spawn_scoped(scope, || {
-            user.act().map_err(|error| refused(&error))?;
+            user.assume_on_this_thread().map_err(|error| refused(&error))?;
             work()
         });
         let ended = working.map_err(|error| refused(&error))?.join();

@@ -26,9 +26,6 @@ const NAME: &str = "built-in";
 /// The file in the data folder that keeps the token, so that a restart registers no second runner.
 const FILE: &str = "built-in-runner.toml";
 
-/// The users as whom it runs if the server runs as root: the first of them that exists.
-const USERS: [&str; 2] = ["hexforge-runner", "nobody"];
-
 /// The builds that it runs at once.
 const CONCURRENT: usize = 2;
 
@@ -80,8 +77,8 @@ impl BuiltInRunner {
             }
         }
         if let Some(user) = &user {
-            user.own(folder.path())?;
-            user.own(&file)?;
+            user.make_owner_of(folder.path())?;
+            user.make_owner_of(&file)?;
             command.uid(user.id).gid(user.group);
         }
         // Signals of the terminal are for the server, which stops the runner.
@@ -134,9 +131,7 @@ fn user() -> Result<Option<User>> {
     if !geteuid().is_root() {
         return Ok(None);
     }
-    let found = USERS.iter().find_map(|name| User::find(name).ok());
-    let found = found.filter(|user| user.id != 0);
-    found
+    User::find_unprivileged()
         .map(Some)
         .context("--with-runner needs a user `hexforge-runner` or `nobody` on this machine")
 }

@@ -1,7 +1,8 @@
 //! A server with a project, and a runner, each in a process of its own.
 
 use std::net::TcpListener;
-use std::os::unix::fs::MetadataExt;
+use std::os::unix::fs::{MetadataExt, PermissionsExt};
+use std::os::unix::process::CommandExt;
 use std::path::PathBuf;
 use std::process::{Child, Command, ExitStatus, Output, Stdio};
 use std::time::{Duration, Instant};
@@ -20,6 +21,7 @@ pub struct Scene {
     folder: TempDir,
     database: TestDatabase,
     listen: String,
+    settings: Vec<(String, String)>,
     pub server: Program,
     pub tree: WorkTree,
 }
@@ -31,22 +33,36 @@ impl Scene {
 
     pub fn on(database: TestDatabase) -> Self {
         let folder = tempfile::tempdir().expect("a folder for temporary files exists");
+        Self::with(folder, database, &[])
+    }
+
+    /// A server with its data in a folder, and with more settings in its environment.
+    pub fn with(folder: TempDir, database: TestDatabase, settings: &[(&str, &str)]) -> Self {
+        // Sandboxed builds of root run as another user, who has to reach the folder of the builds.
+        let etc = folder.path().join("etc");
+        std::fs::create_dir(&etc).expect("it is ours");
+        for folder in [folder.path(), &etc] {
+            let open = std::fs::Permissions::from_mode(0o711);
+            std::fs::set_permissions(folder, open).expect("it is ours");
+        }
+        let settings: Vec<(String, String)> =
+            settings.iter().map(|(key, value)| (key.to_string(), value.to_string())).collect();
         // A server that is started again has to have the same address.
         let free = TcpListener::bind("127.0.0.1:0").expect("a port is free");
         let listen = free.local_addr().expect("it has an address").to_string();
         drop(free);
-        let server = start(&folder, &database, &listen);
+        let server = start(&folder, &database, &listen, &settings);
         let made = server.request("POST", "/projects").token(ROOT).form(&[("name", "ship")]);
         made.send().expect(201);
         let tree = WorkTree::new(&folder.path().join("unused.git"));
-        Self { folder, database, listen, server, tree }
+        Self { folder, database, listen, settings, server, tree }
     }
 
     /// Kills the server and starts it again.
     pub fn restart_server(&mut self, pause: Duration) {
         self.server.kill().expect("it runs");
         std::thread::sleep(pause);
-        self.server = start(&self.folder, &self.database, &self.listen);
+        self.server = start(&self.folder, &self.database, &self.listen, &self.settings);
     }
 
     /// Whether this process, and so the runner, may do everything.
@@ -59,6 +75,29 @@ impl Scene {
         let commit = self.tree.write(".gitlab-ci.yml", configuration).commit("Build it");
         self.tree.git(&["push", "-q", "--force", &self.push_url(), "master"]);
         commit
+    }
+
+    /// Makes the project `root/part`, and its commit the submodule `part` of the next commits.
+    pub fn use_submodule(&self) {
+        let made = self.server.request("POST", "/projects").token(ROOT);
+        made.form(&[("name", "part")]).send().expect(201);
+        self.tree.write("inner", "content").commit("The part");
+        let url = self.push_url().replace("ship.git", "part.git");
+        self.tree.git(&["push", "-q", &url, "master"]);
+        let commit = self.tree.git(&["rev-parse", "HEAD"]);
+        let url = format!("http://{}/root/part.git", self.server.address);
+        let modules = format!("[submodule \"part\"]\npath = part\nurl = {url}\n");
+        self.tree.git(&["rm", "-q", "inner"]);
+        self.tree.write(".gitmodules", modules).git(&["add", ".gitmodules"]);
+        let entry = format!("160000,{commit},part");
+        self.tree.git(&["update-index", "--add", "--cacheinfo", &entry]);
+    }
+
+    /// Commits this configuration and pushes it, with the submodule, which is not checked out here.
+    pub fn push_with_submodule(&self, configuration: &str) {
+        self.tree.write(".gitlab-ci.yml", configuration).git(&["add", ".gitlab-ci.yml"]);
+        self.tree.git(&["commit", "-q", "-m", "Use the part"]);
+        self.tree.git(&["push", "-q", &self.push_url(), "master"]);
     }
 
     pub fn push_url(&self) -> String {
@@ -173,9 +212,15 @@ impl Scene {
     }
 }
 
-fn start(folder: &TempDir, database: &TestDatabase, listen: &str) -> Program {
+fn start(
+    folder: &TempDir,
+    database: &TestDatabase,
+    listen: &str,
+    settings: &[(String, String)],
+) -> Program {
     let (program, data) = (program::executable(), folder.path().join("data"));
-    let more = [("HEXFORGE_LISTEN", listen), ("HEXFORGE_RUNNER_SILENCE", "6")];
+    let mut more = vec![("HEXFORGE_LISTEN", listen), ("HEXFORGE_RUNNER_SILENCE", "6")];
+    more.extend(settings.iter().map(|(key, value)| (key.as_str(), value.as_str())));
     Program::start_with(&program, &data, &database.url, Stdio::inherit(), &more).expect("it serves")
 }
 
@@ -191,6 +236,10 @@ impl RunnerProcess {
         let pid = self.0.id().to_string();
         let sent = Command::new("kill").args([signal, &pid]).status();
         assert!(sent.is_ok_and(|status| status.success()), "the runner has ended");
+    }
+
+    pub fn pid(&self) -> u32 {
+        self.0.id()
     }
 
     /// Kills it as a power failure would.
@@ -221,8 +270,13 @@ impl Drop for RunnerProcess {
 /// Whether the sandbox executor works on this machine.
 #[expect(clippy::print_stderr, reason = "what is skipped is to be seen")]
 pub fn has_bubblewrap() -> bool {
-    let check = ["--ro-bind", "/", "/", "--unshare-pid", "true"];
-    let works = Command::new("bwrap").args(check).stderr(Stdio::null()).status();
+    let mut check = Command::new("bwrap");
+    check.args(["--ro-bind", "/", "/", "--unshare-pid", "true"]).stderr(Stdio::null());
+    if std::fs::metadata("/proc/self").is_ok_and(|own| own.uid() == 0) {
+        // As the user of sandboxed builds.
+        check.uid(65_534).gid(65_534);
+    }
+    let works = check.status();
     let works = works.is_ok_and(|status| status.success());
     if !works {
         assert!(std::env::var_os("HEXFORGE_REQUIRE_BWRAP").is_none(), "there is no bubblewrap");
@@ -245,6 +299,33 @@ pub fn wait_at_most(longest: Duration, condition: &mut dyn FnMut() -> bool) -> b
         std::thread::sleep(Duration::from_millis(50));
     }
     condition()
+}
+
+/// The peak memory of a process from now on.
+pub struct PeakMemory {
+    status: PathBuf,
+    before: u64,
+}
+
+impl PeakMemory {
+    pub fn of(pid: u32) -> Self {
+        // Forgets the peak so far.
+        std::fs::write(format!("/proc/{pid}/clear_refs"), "5").expect("it is our process");
+        let status = PathBuf::from(format!("/proc/{pid}/status"));
+        let before = kibibytes(&status, "VmRSS:");
+        Self { status, before }
+    }
+
+    /// Mebibytes that the process needed in addition.
+    pub fn growth(&self) -> u64 {
+        kibibytes(&self.status, "VmHWM:").saturating_sub(self.before) >> 10
+    }
+}
+
+fn kibibytes(status: &std::path::Path, name: &str) -> u64 {
+    let text = std::fs::read_to_string(status).expect("the process runs");
+    let line = text.lines().find_map(|line| line.strip_prefix(name)).expect("Linux has it");
+    line.trim().trim_end_matches(" kB").parse().expect("a number")
 }
 
 /// Whether a process `sleep` with this argument runs.

@@ -31,7 +31,7 @@ impl ShellExecutor {
         std::fs::create_dir_all(&temporary).map_err(Error::at(&temporary))?;
         let user = runner.user.as_deref().map(User::find).transpose()?;
         if let Some(user) = &user {
-            user.own(&temporary)?;
+            user.make_owner_of(&temporary)?;
         }
         let Limits { memory, processes, .. } = runner.limits();
         Ok(Self { program, shell, temporary, user, memory, processes })
