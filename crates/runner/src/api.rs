@@ -1,15 +1,13 @@
 //! The calls of the runner protocol.
 
-use std::path::Path;
+pub mod artifacts;
+
 use std::time::Duration;
 
-use bytes::Bytes;
-use futures_util::{StreamExt, stream};
 use reqwest::header::{CONTENT_RANGE, CONTENT_TYPE, RANGE};
 use reqwest::{Method, RequestBuilder, Response, StatusCode};
 use serde::Deserialize;
 use serde_json::{Value, json};
-use tokio::sync::mpsc;
 
 use crate::error::Error;
 use crate::protocol::Assignment;
@@ -20,9 +18,6 @@ const SHORT: Duration = Duration::from_secs(30);
 
 /// The time limit for each block of a long transfer.
 const IDLE: Duration = Duration::from_secs(120);
-
-/// The size of the blocks of a transfer.
-const BLOCK: usize = 256 << 10;
 
 /// The longest part of an error answer that is read.
 const MAX_ERROR: usize = 4 << 10;
@@ -37,7 +32,7 @@ pub struct Api {
     url: String,
 }
 
-/// What a runner tells about itself when it registers.
+/// The data that a runner sends when it registers.
 #[derive(Clone, Debug)]
 pub struct Registration<'a> {
     /// The registration token.
@@ -195,75 +190,6 @@ impl Api {
         success(self.send(self.call(Method::PUT, &path, &body)).await?).await.map(drop)
     }
 
-    /// Uploads the artifacts of a build from a file, block by block.
-    /// # Errors
-    /// The file cannot be read; the server is away or refuses.
-    pub async fn upload_artifacts(
-        &self,
-        build: i64,
-        token: &str,
-        upload: Upload<'_>,
-    ) -> Result<(), Error> {
-        let size = std::fs::metadata(upload.file).map_err(Error::at(upload.file))?.len();
-        let boundary = format!("hexforge-{build}-{size:x}");
-        let mut head = String::new();
-        if let Some(expire_in) = upload.expire_in {
-            head.push_str(&format!(
-                "--{boundary}\r\nContent-Disposition: form-data; name=\"expire_in\"\r\n\r\n{}\r\n",
-                expire_in.replace(['\r', '\n'], " ")
-            ));
-        }
-        head.push_str(&format!(
-            "--{boundary}\r\nContent-Disposition: form-data; name=\"file\"; filename=\"{}\"\r\n\
-             Content-Type: application/octet-stream\r\n\r\n",
-            upload.name
-        ));
-        let tail = format!("\r\n--{boundary}--\r\n");
-        let length = head.len() as u64 + size + tail.len() as u64;
-        let blocks = read_blocks(upload.file.to_owned(), size);
-        let body = stream::iter([Ok(Bytes::from(head))])
-            .chain(blocks)
-            .chain(stream::iter([Ok(Bytes::from(tail))]));
-        let url = format!("{}/ci/api/v1/builds/{build}/artifacts", self.url);
-        let call = self.http.post(url).header("BUILD-TOKEN", token);
-        let call = call.header(CONTENT_TYPE, format!("multipart/form-data; boundary={boundary}"));
-        let call = call
-            .header(reqwest::header::CONTENT_LENGTH, length)
-            .body(reqwest::Body::wrap_stream(body));
-        success(self.send(call).await?).await.map(drop)
-    }
-
-    /// Downloads the artifacts of a build into a file, block by block, at most `limit` bytes.
-    /// # Errors
-    /// The file cannot be written or is too large; the server is away or refuses.
-    pub async fn download_artifacts(
-        &self,
-        build: i64,
-        token: &str,
-        file: &Path,
-        limit: u64,
-    ) -> Result<(), Error> {
-        let url = format!("{}/ci/api/v1/builds/{build}/artifacts", self.url);
-        let call = self.http.get(url).header("BUILD-TOKEN", token);
-        let mut answer = success(self.send(call).await?).await?;
-        let mut out = std::fs::File::create(file).map_err(Error::at(file))?;
-        let mut received = 0;
-        loop {
-            let chunk = tokio::time::timeout(IDLE, answer.chunk()).await;
-            let chunk = chunk.map_err(|_| self.unreachable("no data arrived for two minutes"))?;
-            let Some(chunk) = chunk.map_err(|error| self.unreachable(&describe(&error)))? else {
-                return Ok(());
-            };
-            received += chunk.len() as u64;
-            if received > limit {
-                return Err(Error::step(format!(
-                    "the artifacts of build {build} have more than {limit} bytes"
-                )));
-            }
-            std::io::Write::write_all(&mut out, &chunk).map_err(Error::at(file))?;
-        }
-    }
-
     fn call(&self, method: Method, path: &str, body: &Value) -> RequestBuilder {
         let url = format!("{}/ci/api/v1{path}", self.url);
         let call = self.http.request(method, url).timeout(SHORT);
@@ -271,7 +197,11 @@ impl Api {
     }
 
     async fn send(&self, call: RequestBuilder) -> Result<Response, Error> {
-        call.send().await.map_err(|error| self.unreachable(&describe(&error)))
+        call.send().await.map_err(|error| match error.is_builder() {
+            // It would be the same the next time.
+            true => Error::step(format!("the request cannot be sent: {}", describe(&error))),
+            false => self.unreachable(&describe(&error)),
+        })
     }
 
     async fn read_json<T: for<'a> Deserialize<'a>>(
@@ -316,42 +246,6 @@ impl FinalReport {
     pub fn new(succeeded: bool, log: &[u8]) -> Self {
         Self { succeeded, length: log.len() as u64, crc32: crc32fast::hash(log) }
     }
-}
-
-/// A file to upload.
-#[derive(Clone, Copy, Debug)]
-pub struct Upload<'a> {
-    /// The file.
-    pub file: &'a Path,
-    /// The name that the server shows.
-    pub name: &'a str,
-    /// How long the server keeps it.
-    pub expire_in: Option<&'a str>,
-}
-
-/// Reads a file on a blocking thread, a few blocks ahead of the network.
-fn read_blocks(
-    file: std::path::PathBuf,
-    size: u64,
-) -> impl futures_util::Stream<Item = std::io::Result<Bytes>> {
-    let (sender, receiver) = mpsc::channel(4);
-    tokio::task::spawn_blocking(move || {
-        let read = || -> std::io::Result<()> {
-            let mut file = std::io::Read::take(std::fs::File::open(&file)?, size);
-            loop {
-                let mut block = vec![0; BLOCK];
-                let read = std::io::Read::read(&mut file, &mut block)?;
-                block.truncate(read);
-                if read == 0 || sender.blocking_send(Ok(Bytes::from(block))).is_err() {
-                    return Ok(());
-                }
-            }
-        };
-        if let Err(error) = read() {
-            let _ = sender.blocking_send(Err(error));
-        }
-    });
-    stream::unfold(receiver, |mut receiver| async move { Some((receiver.recv().await?, receiver)) })
 }
 
 /// Turns an answer that is not a success into an error with the message of the server.
@@ -449,6 +343,13 @@ mod tests {
             wait(api.finish(1, "token", &FinalReport::new(true, b""))).expect_err("it is refused");
         assert_eq!(error.status(), Some(403));
         assert!(error.to_string().len() < 5000);
+    }
+
+    #[test]
+    fn a_token_that_cannot_be_sent_is_not_tried_for_ever() {
+        let api = Api::new("http://127.0.0.1:1").expect("a valid address");
+        let error = wait(api.append(1, "a\nb", 0, vec![])).expect_err("it is no header");
+        assert!(!error.is_temporary(), "{error}");
     }
 
     #[test]

@@ -67,7 +67,7 @@ pub struct Groups {
 
 /// A group, as a supervisor has to know it.
 #[derive(Clone, Debug, Deserialize, Serialize, PartialEq, Eq)]
-pub struct Place {
+pub struct GroupPaths {
     /// The folder of the group of the build.
     pub group: PathBuf,
     /// The folder of the group of the runner.
@@ -79,10 +79,10 @@ impl Groups {
     pub fn find(limits: Limits) -> Option<Self> {
         let mounts = fs::read_to_string("/proc/self/mountinfo").ok()?;
         let own = fs::read_to_string("/proc/self/cgroup").ok()?;
-        Self::below(&own_folder(&mounts, &own)?, limits)
+        Self::find_below(&own_folder(&mounts, &own)?, limits)
     }
 
-    fn below(own: &Path, limits: Limits) -> Option<Self> {
+    fn find_below(own: &Path, limits: Limits) -> Option<Self> {
         let inside = own.file_name().is_some_and(|name| name == OWN);
         let parent = if inside { own.parent()?.to_owned() } else { own.to_owned() };
         let mut groups = Self { home: own.to_owned(), parent };
@@ -139,16 +139,16 @@ impl Groups {
         }
     }
 
-    /// Makes the group of a build.
+    /// Makes the group of a build. Servers give the same ids to their builds, so `runner` is the key of the runner.
     /// # Errors
     /// The system does not allow it.
-    pub fn create(&self, build: i64, limits: Limits) -> io::Result<Group> {
-        let name = format!("{PREFIX}{}-{build}", std::process::id());
+    pub fn create(&self, runner: &str, build: i64, limits: Limits) -> io::Result<Group> {
+        let name = format!("{PREFIX}{}-{runner}-{build}", std::process::id());
         let folder = self.parent.join(name);
         fs::create_dir(&folder)?;
-        let group = Group { place: Place { group: folder, home: self.home.clone() } };
+        let group = Group { paths: GroupPaths { group: folder, home: self.home.clone() } };
         for (file, content) in limits.files() {
-            let written = fs::write(group.place.group.join(file), content);
+            let written = fs::write(group.paths.group.join(file), content);
             // There may be no swap space to limit.
             if file != "memory.swap.max" {
                 written?;
@@ -162,14 +162,14 @@ impl Groups {
 #[derive(Debug)]
 pub struct Group {
     /// Where it is.
-    pub place: Place,
+    pub paths: GroupPaths,
 }
 
 impl Drop for Group {
     fn drop(&mut self) {
-        self.place.kill();
+        self.paths.kill();
         for _ in 0..TRIES {
-            match fs::remove_dir(&self.place.group) {
+            match fs::remove_dir(&self.paths.group) {
                 Err(error) if error.kind() == io::ErrorKind::ResourceBusy => {
                     std::thread::sleep(Duration::from_millis(2));
                 }
@@ -179,7 +179,7 @@ impl Drop for Group {
     }
 }
 
-impl Place {
+impl GroupPaths {
     /// Moves this process into the group of the build.
     /// # Errors
     /// The system does not allow it.
@@ -240,13 +240,15 @@ mod tests {
     fn limits_are_written_into_the_group_of_a_build() {
         let folder = tempfile::tempdir().expect("a folder");
         let limits = Limits { memory: Some(1 << 20), processes: Some(7), cpus: Some(1.5) };
-        let groups = Groups::below(folder.path(), limits).expect("it can be written");
-        let made = groups.create(5, limits).expect("it can be written");
-        let read = |file: &str| fs::read_to_string(made.place.group.join(file)).expect("written");
+        let groups = Groups::find_below(folder.path(), limits).expect("it can be written");
+        let made = groups.create("1-a", 5, limits).expect("it can be written");
+        let read = |file: &str| fs::read_to_string(made.paths.group.join(file)).expect("written");
         assert_eq!((&*read("memory.max"), &*read("pids.max")), ("1048576", "7"));
         assert_eq!((&*read("cpu.max"), &*read("memory.swap.max")), ("150000 100000", "0"));
-        made.place.enter().expect("it can be written");
+        made.paths.enter().expect("it can be written");
         assert_eq!(read("cgroup.procs"), "0");
-        made.place.leave().expect("it can be written");
+        made.paths.leave().expect("it can be written");
+        let other = groups.create("1-b", 5, limits).expect("its server has the same ids");
+        assert_ne!(other.paths.group, made.paths.group);
     }
 }

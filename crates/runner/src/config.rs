@@ -6,11 +6,13 @@ use std::net::SocketAddr;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
+use rustix::process::geteuid;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
 use crate::cgroup::Limits;
 use crate::error::Error;
+use crate::user::User;
 
 /// The content of `runner.toml`.
 #[derive(Clone, Debug, Default, Deserialize, Serialize, PartialEq)]
@@ -48,7 +50,7 @@ pub struct Runner {
     /// Whether builds reach the network (`sandbox` and `container`).
     #[serde(default = "on")]
     pub network: bool,
-    /// The user as whom builds run (`shell`, if the runner is root).
+    /// The user as whom builds run (`shell` and `sandbox`, if the runner is root).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub user: Option<String>,
     /// The image of jobs that name none (`container`).
@@ -88,6 +90,29 @@ impl Runner {
     /// Names the runner in paths and names on this machine.
     pub fn key(&self) -> String {
         format!("{}-{}", self.id, self.server_key())
+    }
+
+    /// The user as whom builds run, if it is not that of the runner. In a sandbox, root without capabilities could
+    /// still read the secrets of the machine and change settings of the kernel, so it runs no builds there.
+    /// # Errors
+    /// The user does not exist, or must not be root.
+    pub fn build_user(&self) -> Result<Option<User>, Error> {
+        let configured = self.user.as_deref().map(User::find).transpose()?;
+        match self.executor {
+            ExecutorKind::Container => Ok(None),
+            ExecutorKind::Shell => Ok(configured),
+            ExecutorKind::Sandbox if configured.is_none() && !geteuid().is_root() => Ok(None),
+            ExecutorKind::Sandbox => {
+                let user = configured.or_else(User::find_unprivileged).filter(|user| user.id != 0);
+                let refused = || {
+                    Error::step(
+                        "root cannot run builds in a sandbox: set `user` in the configuration of the runner to a user \
+                         without rights",
+                    )
+                };
+                user.map(Some).ok_or_else(refused)
+            }
+        }
     }
 
     /// The limits of a build.
@@ -218,6 +243,21 @@ impl Config {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn root_runs_no_builds_in_a_sandbox() {
+        let runner = |executor, user: Option<&str>| {
+            let user = user.map(str::to_owned);
+            Runner { executor, user, ..Runner::default() }.build_user()
+        };
+        assert!(runner(ExecutorKind::Sandbox, Some("root")).is_err());
+        assert!(runner(ExecutorKind::Sandbox, Some("no such user")).is_err());
+        let found = runner(ExecutorKind::Sandbox, None).expect("a machine has nobody");
+        assert_eq!(found.is_some(), geteuid().is_root());
+        assert!(found.is_none_or(|user| user.id != 0));
+        assert_eq!(runner(ExecutorKind::Shell, None).ok(), Some(None));
+        assert_eq!(runner(ExecutorKind::Container, None).ok(), Some(None));
+    }
 
     fn runner(name: &str) -> Runner {
         Runner {

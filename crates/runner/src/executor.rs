@@ -22,6 +22,11 @@ pub struct Folders {
 }
 
 impl Folders {
+    /// The folder of the working copies, caches and private folders of all builds.
+    pub fn builds(&self) -> Option<&Path> {
+        self.private.parent()?.parent()
+    }
+
     /// The repository that sources are fetched into, beside the working copy. No path of a project contains `~`.
     pub fn mirror(&self) -> PathBuf {
         let mut name = self.project.as_os_str().to_owned();
@@ -39,8 +44,17 @@ pub struct Step<'a> {
     pub folder: &'a Path,
     /// The variables.
     pub variables: &'a [(String, String)],
-    /// Whether the script comes from the runner itself and may use the network to reach the server.
-    pub is_own: bool,
+    /// Whose script it is.
+    pub owner: StepOwner,
+}
+
+/// The origin of a script.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum StepOwner {
+    /// The runner itself, such as the script that fetches the sources. It may use the network to reach the server.
+    Runner,
+    /// The job.
+    Job,
 }
 
 /// The executor of one build.
@@ -70,11 +84,19 @@ impl Executor {
         })
     }
 
-    /// Starts what the job needs besides its own processes. The specifications are run one after the other.
+    /// The commands that prepare the build and its services, to be run one after the other.
     pub fn preparation(&self) -> Vec<Spec> {
         match self {
             Executor::Shell(_) | Executor::Sandbox(_) => vec![],
             Executor::Container(container) => container.preparation(),
+        }
+    }
+
+    /// The commands that start services and run as long as these, with the images of the services.
+    pub fn services(&self) -> Vec<(String, Spec)> {
+        match self {
+            Executor::Shell(_) | Executor::Sandbox(_) => vec![],
+            Executor::Container(container) => container.services(),
         }
     }
 
@@ -95,11 +117,27 @@ impl Executor {
         }
     }
 
-    /// What is run after the build, whatever its result.
+    /// The commands that run after the build, whatever its result.
     pub fn cleanup(&self) -> Vec<Spec> {
         match self {
             Executor::Shell(_) | Executor::Sandbox(_) => vec![],
             Executor::Container(container) => container.cleanup(),
+        }
+    }
+
+    /// The statements before the script that fetches the sources.
+    pub fn before_sources(&self) -> &'static str {
+        match self {
+            Executor::Shell(_) | Executor::Sandbox(_) => "",
+            Executor::Container(_) => container::OPEN_SOURCES,
+        }
+    }
+
+    /// The command that empties the project folder, if jobs can leave files there that their user cannot remove.
+    pub fn empty_project(&self) -> Option<Spec> {
+        match self {
+            Executor::Shell(_) | Executor::Sandbox(_) => None,
+            Executor::Container(container) => Some(container.empty_project()),
         }
     }
 
@@ -112,7 +150,7 @@ impl Executor {
         }
     }
 
-    /// What the sources of a build may be made from.
+    /// The history of earlier builds that the sources may come from.
     pub fn history(&self) -> History {
         match self {
             // Its jobs can reach a mirror as well.
@@ -127,7 +165,8 @@ impl Executor {
     pub fn user(&self) -> Option<&User> {
         match self {
             Executor::Shell(shell) => shell.user(),
-            Executor::Sandbox(_) | Executor::Container(_) => None,
+            Executor::Sandbox(sandbox) => sandbox.user(),
+            Executor::Container(_) => None,
         }
     }
 
@@ -141,7 +180,7 @@ impl Executor {
     }
 }
 
-/// What is kept from build to build, to fetch less.
+/// The history that is kept between builds, so that less is fetched.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum History {
     /// The repository in the working copy.
@@ -152,7 +191,7 @@ pub enum History {
     Nothing,
 }
 
-/// What executors have to know about a build.
+/// The facts about a build that executors need.
 #[derive(Clone, Copy, Debug)]
 pub struct BuildFacts<'a> {
     /// The id of the build.
@@ -180,6 +219,18 @@ pub const DEFAULT_PATH: &str = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bi
 const FROM_HOST: [&str; 9] =
     ["PATH", "HOME", "USER", "LOGNAME", "SHELL", "LANG", "LC_ALL", "LC_CTYPE", "TZ"];
 
+/// The environment in which the jobs of a runner start, before the variables of the build. Values of variables refer to
+/// it, as in `PATH: $PATH:/more`.
+/// # Errors
+/// The configured user does not exist.
+pub fn job_environment(runner: &Runner, folders: &Folders) -> Result<Vec<(String, String)>, Error> {
+    Ok(match runner.executor {
+        ExecutorKind::Shell => shell::environment(runner.build_user()?.as_ref(), folders),
+        ExecutorKind::Sandbox => sandbox::environment(),
+        ExecutorKind::Container => container::environment(),
+    })
+}
+
 /// The environment of the host that builds see: nothing but where things are and which language is used.
 pub fn host_environment() -> Vec<(String, String)> {
     let mut kept: Vec<(String, String)> = FROM_HOST
@@ -194,4 +245,30 @@ pub fn host_environment() -> Vec<(String, String)> {
 
 fn text(path: &Path) -> String {
     path.to_string_lossy().into_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What variables refer to is the environment of the job, not that of the runner.
+    #[test]
+    fn the_environment_of_a_job_depends_on_the_executor() {
+        let folders = Folders { project: "/p".into(), private: "/b/tmp/build-7".into() };
+        let of = |executor| {
+            let runner = Runner { executor, ..Runner::default() };
+            let environment = job_environment(&runner, &folders).expect("there is no user to find");
+            move |key: &str| {
+                let found = environment.iter().rfind(|(name, _)| name == key);
+                found.map(|(_, value)| value.clone())
+            }
+        };
+        let sandbox = of(ExecutorKind::Sandbox);
+        assert_eq!(sandbox("HOME").as_deref(), Some("/home/build"));
+        assert_eq!(sandbox("PATH").as_deref(), Some(DEFAULT_PATH));
+        let container = of(ExecutorKind::Container);
+        assert_eq!((container("HOME"), container("USER")), (None, None));
+        assert_eq!(container("PATH").as_deref(), Some(DEFAULT_PATH));
+        assert_eq!(of(ExecutorKind::Shell)("TMPDIR").as_deref(), Some("/b/tmp/build-7/tmp"));
+    }
 }

@@ -32,7 +32,7 @@ pub struct Metrics {
     slots: AtomicU64,
 }
 
-/// What is counted: the metric, the runner and the value of its other label.
+/// The key of a counter: the metric, the runner and the value of its other label.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct Count {
     metric: &'static str,
@@ -58,17 +58,17 @@ impl Metrics {
     }
 
     /// Counts a request for a build: `build`, `none` or `error`.
-    pub fn requested(&self, runner: &str, result: &'static str) {
+    pub fn request_answered(&self, runner: &str, result: &'static str) {
         self.add(REQUESTS, runner, result, 1);
     }
 
     /// Counts a build that begins.
-    pub fn begun(&self, runner: &str) {
+    pub fn build_started(&self, runner: &str) {
         self.add(RUNNING, runner, "", 1);
     }
 
     /// Counts a build that ended.
-    pub fn ended(&self, runner: &str, outcome: &'static str, took: Duration) {
+    pub fn build_ended(&self, runner: &str, outcome: &'static str, took: Duration) {
         self.add(RUNNING, runner, "", -1);
         self.add(BUILDS, runner, outcome, 1);
         let mut all = self.durations.lock().unwrap_or_else(PoisonError::into_inner);
@@ -82,7 +82,7 @@ impl Metrics {
     }
 
     /// Counts bytes of logs that a server acknowledged.
-    pub fn sent(&self, bytes: u64) {
+    pub fn log_sent(&self, bytes: u64) {
         self.log_bytes.fetch_add(bytes, Ordering::Relaxed);
     }
 
@@ -197,11 +197,11 @@ mod tests {
     #[test]
     fn builds_are_counted_by_runner_and_outcome() {
         let metrics = Metrics::default();
-        metrics.requested("a\"b", "build");
-        metrics.begun("a\"b");
-        metrics.begun("a\"b");
-        metrics.ended("a\"b", "success", Duration::from_secs(3));
-        metrics.sent(10);
+        metrics.request_answered("a\"b", "build");
+        metrics.build_started("a\"b");
+        metrics.build_started("a\"b");
+        metrics.build_ended("a\"b", "success", Duration::from_secs(3));
+        metrics.log_sent(10);
         let text = metrics.render();
         for line in [
             "hexforge_runner_builds_total{runner=\"a\\\"b\",outcome=\"success\"} 1",

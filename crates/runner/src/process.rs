@@ -159,7 +159,7 @@ fn kill_orphans() {
         if orphans.is_empty() {
             return;
         }
-        for pid in supervisor::below(&mut children, orphans.clone()) {
+        for pid in supervisor::with_descendants(&mut children, orphans.clone()) {
             let _ = kill_process(pid, Signal::KILL);
         }
         for pid in orphans.into_iter().filter_map(Pid::from_raw) {

@@ -71,7 +71,7 @@ impl PrivateFolder {
             .map_err(|error| Error::at(&new)(error.into()))?;
         // From now on it counts, and it is locked.
         fs::rename(&new, folder.path().join(RECORD)).map_err(Error::at(&new))?;
-        if runner.user.is_some() {
+        if runner.build_user()?.is_some() {
             user::open_folder(&parent)?;
             user::open_folder(folder.path())?;
         }

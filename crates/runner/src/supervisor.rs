@@ -20,7 +20,7 @@ use rustix::process::{
 };
 use serde::{Deserialize, Serialize};
 
-use crate::cgroup::Place;
+use crate::cgroup::GroupPaths;
 
 /// The first argument of the program that makes it a supervisor.
 pub const ARGUMENT: &str = "runner-supervise";
@@ -52,7 +52,7 @@ pub struct Spec {
     /// The limit of processes of the user.
     pub processes: Option<u64>,
     /// The control group of the build.
-    pub group: Option<Place>,
+    pub group: Option<GroupPaths>,
     /// The user and the group as whom the command runs; those of the runner if absent.
     pub user: Option<(u32, u32)>,
     /// The file that is locked until no process of the command is left.
@@ -173,7 +173,7 @@ fn code(status: WaitStatus) -> u8 {
 
 /// Asks all processes to end, and kills them after a grace period. The main thread notices the end of the command and
 /// exits.
-fn terminate(group: Option<&Place>) {
+fn terminate(group: Option<&GroupPaths>) {
     for pid in descendants() {
         let _ = kill_process(pid, Signal::TERM);
     }
@@ -213,7 +213,7 @@ fn kill_all() {
 fn descendants() -> Vec<Pid> {
     let mut children = children();
     let own = children.remove(&getpid().as_raw_nonzero().get()).unwrap_or_default();
-    below(&mut children, own)
+    with_descendants(&mut children, own)
 }
 
 /// All processes, by their parents.
@@ -231,8 +231,8 @@ pub(crate) fn children() -> HashMap<i32, Vec<i32>> {
     children
 }
 
-/// These processes and all below them.
-pub(crate) fn below(children: &mut HashMap<i32, Vec<i32>>, first: Vec<i32>) -> Vec<Pid> {
+/// Returns these processes and all their descendants.
+pub(crate) fn with_descendants(children: &mut HashMap<i32, Vec<i32>>, first: Vec<i32>) -> Vec<Pid> {
     let (mut found, mut next) = (Vec::new(), first);
     while let Some(pid) = next.pop() {
         found.extend(Pid::from_raw(pid));

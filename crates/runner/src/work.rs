@@ -1,4 +1,4 @@
-//! `hexforge runner run`: takes builds until it is told to stop.
+//! `hexforge runner run`: takes builds until a signal stops it.
 
 use std::net::SocketAddr;
 use std::path::PathBuf;
@@ -33,7 +33,7 @@ pub const LIFELINE: &str = "HEXFORGE_RUNNER_LIFELINE";
 /// How long the end waits for reports about builds of a killed runner.
 const RECOVERY_TIMEOUT: Duration = Duration::from_secs(10);
 
-/// What `run` needs.
+/// The settings of `run`.
 #[derive(Clone, Debug)]
 pub struct Settings {
     /// The configuration file.
@@ -153,23 +153,23 @@ async fn handle_signals(drain: watch::Sender<bool>, stop: watch::Sender<bool>) {
         tracing::error!("signals cannot be handled");
         return;
     };
-    next(&mut terminate, &mut interrupt).await;
+    next_signal(&mut terminate, &mut interrupt).await;
     tracing::info!("finishing the running builds; another signal stops them");
     drain.send_replace(true);
-    next(&mut terminate, &mut interrupt).await;
+    next_signal(&mut terminate, &mut interrupt).await;
     tracing::warn!("stopping the running builds");
     stop.send_replace(true);
     std::future::pending::<()>().await;
 }
 
-async fn next(terminate: &mut Signal, interrupt: &mut Signal) {
+async fn next_signal(terminate: &mut Signal, interrupt: &mut Signal) {
     tokio::select! {
         _ = terminate.recv() => (),
         _ = interrupt.recv() => (),
     }
 }
 
-/// What the pollers of all runners share.
+/// State shared by the pollers of all runners.
 struct Shared {
     permits: Arc<Semaphore>,
     drain: watch::Sender<bool>,
@@ -195,7 +195,7 @@ async fn poll(
         let pause = match context.api.request_build(&context.runner.token, shared.wait).await {
             Ok(Some(given)) => {
                 pauses.reset();
-                context.metrics.requested(&context.runner.name, "build");
+                context.metrics.request_answered(&context.runner.name, "build");
                 if shared.once {
                     shared.drain.send_replace(true);
                 }
@@ -205,12 +205,12 @@ async fn poll(
             }
             Ok(None) => {
                 pauses.reset();
-                context.metrics.requested(&context.runner.name, "none");
+                context.metrics.request_answered(&context.runner.name, "none");
                 // A server that waited is asked again at once.
                 if asked.elapsed() >= PAUSE { Duration::ZERO } else { jitter(PAUSE) }
             }
             Err(error) => {
-                context.metrics.requested(&context.runner.name, "error");
+                context.metrics.request_answered(&context.runner.name, "error");
                 tracing::warn!(runner = context.runner.name, %error, "no builds can be requested");
                 drop(permit);
                 tokio::select! {
@@ -239,7 +239,7 @@ async fn run_build(
 ) {
     let (build, name, begun) = (given.id, given.name.clone(), Instant::now());
     tracing::info!(build, job = name, "build started");
-    context.metrics.begun(&context.runner.name);
+    context.metrics.build_started(&context.runner.name);
     let folder = context.builds_dir.join(format!("runner-{}", context.runner.key()));
     let outcome = match slot::take(&folder) {
         Ok(slot) => job::run(&context, &slot, given, stopping).await,
@@ -252,7 +252,7 @@ async fn run_build(
         Outcome::Canceled => "canceled",
         Outcome::Lost => "lost",
     };
-    context.metrics.ended(&context.runner.name, outcome, begun.elapsed());
+    context.metrics.build_ended(&context.runner.name, outcome, begun.elapsed());
     tracing::info!(build, job = name, outcome, "build ended");
 }
 

@@ -6,7 +6,7 @@ use std::process::Command;
 use super::scene::{Scene, has_bubblewrap};
 
 const ISOLATED: &str = r#"
-variables: {"with-dash": kept}
+variables: {"with-dash": kept, PLACES: "$HOME $USER $TMPDIR", PATH: "$PATH:/more"}
 stages: [one, two]
 isolated:
   stage: one
@@ -16,6 +16,7 @@ isolated:
     - touch ~/private /tmp/private result
     - test "$HOME" = /home/build && test -z "$HOST_SECRET"
     - env | grep -q '^with-dash=kept$'
+    - test "$PLACES" = "/home/build build /tmp" && test "$PATH" != :/more
     - "! ls /root/* 2>/dev/null"
     - "! cat CONFIG 2>/dev/null"
     - test "$(git rev-parse HEAD)" = "$CI_BUILD_REF"
@@ -48,6 +49,46 @@ fn a_sandbox_isolates_builds() {
     assert!(!super::scene::sleeps("3010.5"), "a process is left");
 }
 
+/// A runner that is root has builds of another user in its sandbox, without capabilities: root could mount the system
+/// again, writable, and change settings of the kernel.
+#[test]
+fn a_sandbox_of_root_has_no_rights_of_root() {
+    let Some(scene) = Scene::sandboxed() else { return };
+    scene.push(
+        r#"
+job:
+  script:
+    - 'grep -q "^CapEff:[[:space:]]*0*$" /proc/self/status'
+    - "! mount -o remount,rw,bind /usr 2>/dev/null"
+    - "! mount -t tmpfs none /tmp 2>/dev/null"
+    - test "$(id -u)" != 0
+    - "! (cat /proc/sys/kernel/core_pattern > /proc/sys/kernel/core_pattern) 2>/dev/null"
+    - "! cat /etc/shadow 2>/dev/null"
+"#,
+    );
+    let _runner = scene.start_runner(&[]);
+    scene.wait_for_status("job", "success");
+}
+
+/// The error names what to change.
+#[test]
+fn a_folder_that_the_user_of_builds_cannot_reach_is_named() {
+    let scene = Scene::new();
+    if !scene.is_root() {
+        return;
+    }
+    scene.register(&["--user", "nobody"]);
+    scene.push("job: {script: [echo]}\n");
+    let closed = tempfile::tempdir().expect("a folder for temporary files exists");
+    let private = std::fs::Permissions::from_mode(0o700);
+    std::fs::set_permissions(closed.path(), private).expect("it is ours");
+    let folder = closed.path().join("builds").display().to_string();
+    let _runner = scene.start_runner(&["--builds-dir", &folder]);
+    scene.wait_for_status("job", "failed");
+    let log = scene.trace("job");
+    assert!(log.contains("user `nobody` cannot reach the folder of the builds"), "{log}");
+}
+
 /// The runner is root, and its builds are not.
 #[test]
 fn builds_run_as_the_chosen_user() {
@@ -59,19 +100,20 @@ fn builds_run_as_the_chosen_user() {
         "--token",
         "x",
         "--executor",
-        "sandbox",
+        "container",
         "--user",
         "nobody",
     ]);
-    assert!(String::from_utf8_lossy(&refused.stderr).contains("--user is for the shell executor"));
+    assert!(String::from_utf8_lossy(&refused.stderr).contains("--user is for the executors"));
     if !scene.is_root() {
         return;
     }
     scene.register(&["--user", "nobody"]);
     let config = scene.config_file().display().to_string();
     scene.push(&format!(
-        "stages: [one, two]\n\
+        "stages: [one, two]\nvariables: {{PLACES: \"$HOME $USER $TMPDIR\"}}\n\
          one:\n  stage: one\n  script:\n    - test \"$(id -un)\" = nobody && test \"$USER\" = nobody\n    \
+         - test \"$PLACES\" = \"$HOME $USER $TMPDIR\"\n    \
          - '! cat {config} 2>/dev/null'\n    - touch new && mkdir -p folder && touch folder/file \"$TMPDIR/x\"\n  \
          artifacts: {{untracked: true}}\n  cache: {{paths: [folder]}}\n\
          two:\n  stage: two\n  cache: {{key: one/master, paths: [folder]}}\n  \

@@ -113,6 +113,64 @@ fn a_destroyed_repository_is_cloned_again() {
     scene.wait_for_status("last", "success");
 }
 
+fn a_read_only_folder_does_not_stop_later_builds(scene: &Scene) {
+    scene.push("job: {script: ['mkdir -p a/b', 'touch a/b/f', 'chmod 000 a/b a']}\n");
+    let _runner = scene.start_runner(&[]);
+    scene.wait_for_status("job", "success");
+    for (name, strategy) in [("next", "fetch"), ("last", "clone")] {
+        scene.push(&format!(
+            "{name}:\n  variables: {{GIT_STRATEGY: {strategy}}}\n  \
+             script: ['test ! -e a', 'mkdir -p a/b', 'touch a/b/f', 'chmod 555 a/b', 'chmod 000 a']\n"
+        ));
+        scene.wait_for_status(name, "success");
+        assert!(!scene.trace(name).contains("trying again"), "{}", scene.trace(name));
+    }
+}
+
+/// Root removes everything, so these builds are of another user.
+#[test]
+fn a_read_only_folder_does_not_stop_later_builds_in_the_shell() {
+    let scene = Scene::new();
+    match scene.is_root() {
+        true => scene.register(&["--user", "nobody"]),
+        false => scene.register(&[]),
+    }
+    a_read_only_folder_does_not_stop_later_builds(&scene);
+}
+
+#[test]
+fn a_read_only_folder_does_not_stop_later_builds_in_a_sandbox() {
+    if let Some(scene) = Scene::sandboxed() {
+        a_read_only_folder_does_not_stop_later_builds(&scene);
+    }
+}
+
+/// The folder of a submodule with a repository of its own, whose settings run a program when files are checked out.
+#[test]
+fn nothing_planted_in_a_submodule_reaches_the_next_build() {
+    let scene = Scene::new();
+    scene.use_submodule();
+    scene.push_with_submodule(
+        r#"
+plant:
+  variables: {GIT_SUBMODULE_STRATEGY: normal}
+  script:
+    - cd part && rm -rf .git && git init -q && mkdir -p .git/info
+    - git config filter.evil.smudge 'echo PLANTED filter >&2; cat'
+    - echo '* filter=evil' > .git/info/attributes
+    - git fetch -q "$(git config -f ../.gitmodules submodule.part.url)" master
+"#,
+    );
+    let _runner = scene.start_runner(&[]);
+    scene.wait_for_status("plant", "success");
+    scene.push_with_submodule(
+        "find:\n  variables: {GIT_SUBMODULE_STRATEGY: normal}\n  script: ['grep content part/inner', 'test -f part/.git']\n",
+    );
+    scene.wait_for_status("find", "success");
+    let log = scene.trace("find");
+    assert!(!log.contains("PLANTED") && !log.contains("trying again"), "{log}");
+}
+
 /// Jobs name what leaves the project in every way; only files of the project arrive.
 #[test]
 fn artifacts_and_caches_contain_files_of_the_project_only() {
@@ -175,11 +233,14 @@ fn deep_folders_do_not_end_the_runner() {
 fn secrets_stay_out_of_the_log() {
     let scene = Scene::new();
     scene.post("/variables", &[("key", "KEY"), ("value", "first-line-1\nsecond-line-2")]);
+    // The job gets it without `$nothing`.
+    scene.post("/variables", &[("key", "PASSWORD"), ("value", "s3cret$nothing-tail")]);
     scene.push(
         r#"
 job:
   script:
     - echo "$KEY" && printf %s "$CI_BUILD_TOKEN"
+    - test -n "$PASSWORD" && echo "$PASSWORD"
     - for i in 1 2 3 4 5 6; do printf first-; sleep 0.05; printf line-1; done
     - git remote -v && env && cat .git/config
     - "! false $KEY && exit 1"
@@ -189,7 +250,7 @@ job:
     scene.wait_for_status("job", "failed");
     let log = scene.trace("job");
     assert!(log.contains("[MASKED]"), "{log}");
-    for secret in ["first-line", "second-line"] {
+    for secret in ["first-line", "second-line", "s3cret-tail", "s3cret$nothing"] {
         assert!(!log.contains(secret), "{log}");
     }
     assert!(!log.contains("gitlab-ci-token:"), "{log}");

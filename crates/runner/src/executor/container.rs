@@ -1,9 +1,12 @@
 //! The `container` executor: builds run in containers of podman or docker, driven through their command lines.
 
-use std::fs;
+use std::fs::{self, Permissions};
+use std::os::unix::fs::PermissionsExt;
 use std::path::PathBuf;
 
-use super::{BuildFacts, Folders, Step, find_program, host_environment, text};
+use super::{
+    BuildFacts, DEFAULT_PATH, Folders, Step, StepOwner, find_program, host_environment, text,
+};
 use crate::config::{Pull, Runner};
 use crate::error::Error;
 use crate::script::quote;
@@ -11,6 +14,10 @@ use crate::supervisor::Spec;
 
 /// Where scripts are inside of the container.
 const SCRIPTS: &str = "/hexforge";
+
+/// Goes before the script that fetches the sources. Images have users of their own, who write into the working copy,
+/// and nobody else reaches it: the folder of the slot is private.
+pub const OPEN_SOURCES: &str = "umask 0000\n";
 
 /// Runs scripts in containers.
 #[derive(Debug)]
@@ -66,7 +73,7 @@ impl ContainerExecutor {
         format!("Using the container executor with image {}", self.image)
     }
 
-    /// Creates the network of the build and starts the services in it.
+    /// Creates the network of the build and the containers of its services.
     pub(super) fn preparation(&self) -> Vec<Spec> {
         let mut steps = Vec::new();
         if !self.services.is_empty() {
@@ -78,26 +85,37 @@ impl ContainerExecutor {
             create.push(self.prefix.clone());
             steps.push(self.spec(create));
         }
-        for (at, service) in self.services.iter().enumerate() {
-            let name = format!("{}-service-{at}", self.prefix);
-            let mut run = ["run", "-d", "--rm", "--name", &name, "--network", &self.prefix]
+        for (name, service) in self.named_services() {
+            let mut create = ["create", "--rm", "--name", &name, "--network", &self.prefix]
                 .map(str::to_owned)
                 .to_vec();
-            run.push(format!("--pull={}", self.pull.as_str()));
-            run.extend(self.limits());
+            create.push(format!("--pull={}", self.pull.as_str()));
+            create.extend(self.limits());
             for alias in aliases(service) {
-                run.extend(["--network-alias".to_owned(), alias]);
+                create.extend(["--network-alias".to_owned(), alias]);
             }
-            run.push(service.clone());
-            steps.push(self.spec(run));
+            create.push(service.clone());
+            steps.push(self.spec(create));
         }
         steps
+    }
+
+    /// Starts the services and waits for their ends.
+    pub(super) fn services(&self) -> Vec<(String, Spec)> {
+        let start = |name: &str| self.spec(["start", "--attach", name].map(str::to_owned).into());
+        self.named_services().map(|(name, image)| (image.clone(), start(&name))).collect()
+    }
+
+    /// The names of the containers of the services, with their images.
+    fn named_services(&self) -> impl Iterator<Item = (String, &String)> {
+        let services = self.services.iter().enumerate();
+        services.map(|(at, image)| (format!("{}-service-{at}", self.prefix), image))
     }
 
     /// Steps of the runner itself run on the host, in a working copy that no job has touched. Steps of the job run in
     /// a container. Their variables are in the script, because everybody can read command lines.
     pub(super) fn command(&self, step: &Step<'_>) -> Result<Spec, Error> {
-        if step.is_own {
+        if step.owner == StepOwner::Runner {
             let mut environment = host_environment();
             environment.extend(step.variables.iter().cloned());
             let program = find_program("sh")
@@ -114,22 +132,18 @@ impl ContainerExecutor {
         let script = fs::read_to_string(step.script).map_err(Error::at(step.script))?;
         fs::write(step.script, exports(step.variables) + &script)
             .map_err(Error::at(step.script))?;
-        let project = text(&self.folders.project);
-        let scripts = step.script.parent().map(text).unwrap_or_default();
+        // The user of the image reads it, inside of the container. On the machine, the folder above both is private.
+        let scripts = step.script.parent().unwrap_or(&self.folders.private);
+        for (path, mode) in [(step.script, 0o644), (scripts, 0o755)] {
+            fs::set_permissions(path, Permissions::from_mode(mode)).map_err(Error::at(path))?;
+        }
+        let (project, scripts) = (text(&self.folders.project), text(scripts));
         let name = step
             .script
             .file_name()
             .map(|name| name.to_string_lossy().into_owned())
             .unwrap_or_default();
-        let mut run: Vec<String> =
-            ["run", "--rm", "--init", "--name", &self.prefix].map(str::to_owned).into();
-        run.push(format!("--pull={}", self.pull.as_str()));
-        run.extend([
-            "--label".to_owned(),
-            "hexforge-runner".to_owned(),
-            "--entrypoint".to_owned(),
-            String::new(),
-        ]);
+        let mut run = self.container();
         match (self.services.is_empty(), self.network) {
             (false, _) => run.extend(["--network".to_owned(), self.prefix.clone()]),
             (true, false) => run.extend(["--network".to_owned(), "none".to_owned()]),
@@ -150,6 +164,26 @@ impl ContainerExecutor {
         Ok(self.spec(run))
     }
 
+    /// Empties the project folder with the rights of root in a container, who may own files there that the runner
+    /// cannot remove.
+    pub(super) fn empty_project(&self) -> Spec {
+        let project = text(&self.folders.project);
+        let mut run = self.container();
+        run.extend(["--network", "none", "--user", "0:0", "-v"].map(str::to_owned));
+        run.extend([format!("{project}:{project}"), self.image.clone()]);
+        run.extend(["find", &project, "!", "-path", &project, "-delete"].map(str::to_owned));
+        self.spec(run)
+    }
+
+    /// The beginning of the command line of the container of the build.
+    fn container(&self) -> Vec<String> {
+        let mut run: Vec<String> =
+            ["run", "--rm", "--init", "--name", &self.prefix].map(str::to_owned).into();
+        run.push(format!("--pull={}", self.pull.as_str()));
+        run.extend(["--label", "hexforge-runner", "--entrypoint", ""].map(str::to_owned));
+        run
+    }
+
     /// The limits of a container, of the job as of a service.
     fn limits(&self) -> impl Iterator<Item = String> {
         let memory = self.memory_mb.map(|limit| format!("--memory={limit}m"));
@@ -165,7 +199,7 @@ impl ContainerExecutor {
 
     /// Removes everything of the build.
     pub(super) fn cleanup(&self) -> Vec<Spec> {
-        let services = (0..self.services.len()).map(|at| format!("{}-service-{at}", self.prefix));
+        let services = self.named_services().map(|(name, _)| name);
         let mut remove = vec!["rm".to_owned(), "-f".to_owned(), self.prefix.clone()];
         remove.extend(services);
         let mut steps = vec![self.spec(remove)];
@@ -184,6 +218,12 @@ impl ContainerExecutor {
             ..Spec::default()
         }
     }
+}
+
+/// The environment that variables can refer to. The image has one of its own, which is only known inside of the
+/// container, so this is the search path that most images have.
+pub(super) fn environment() -> Vec<(String, String)> {
+    vec![("PATH".to_owned(), DEFAULT_PATH.to_owned())]
 }
 
 /// The volumes of a project, one for each configured folder.

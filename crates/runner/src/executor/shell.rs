@@ -15,7 +15,7 @@ use crate::user::User;
 pub struct ShellExecutor {
     program: PathBuf,
     pub(super) shell: Shell,
-    temporary: PathBuf,
+    environment: Vec<(String, String)>,
     user: Option<User>,
     memory: Option<u64>,
     processes: Option<u64>,
@@ -27,14 +27,15 @@ impl ShellExecutor {
     /// There is none.
     pub fn new(runner: &Runner, folders: &Folders) -> Result<Self, Error> {
         let (program, shell) = find_shell()?;
-        let temporary = folders.private.join("tmp");
+        let temporary = temporary(folders);
         std::fs::create_dir_all(&temporary).map_err(Error::at(&temporary))?;
-        let user = runner.user.as_deref().map(User::find).transpose()?;
+        let user = runner.build_user()?;
         if let Some(user) = &user {
             user.make_owner_of(&temporary)?;
         }
         let Limits { memory, processes, .. } = runner.limits();
-        Ok(Self { program, shell, temporary, user, memory, processes })
+        let environment = environment(user.as_ref(), folders);
+        Ok(Self { program, shell, environment, user, memory, processes })
     }
 
     pub(super) fn user(&self) -> Option<&User> {
@@ -42,15 +43,7 @@ impl ShellExecutor {
     }
 
     pub(super) fn command(&self, step: &Step<'_>) -> Spec {
-        let mut environment = host_environment();
-        environment.push(("TMPDIR".to_owned(), text(&self.temporary)));
-        if let Some(user) = &self.user {
-            for (key, value) in
-                [("HOME", &user.home), ("USER", &user.name), ("LOGNAME", &user.name)]
-            {
-                environment.push((key.to_owned(), value.clone()));
-            }
-        }
+        let mut environment = self.environment.clone();
         environment.extend(step.variables.iter().cloned());
         Spec {
             program: self.program.clone(),
@@ -63,6 +56,23 @@ impl ShellExecutor {
             ..Spec::default()
         }
     }
+}
+
+/// The folder for temporary files of a build.
+fn temporary(folders: &Folders) -> PathBuf {
+    folders.private.join("tmp")
+}
+
+/// The environment of builds that run as `user`, or as the user of the runner.
+pub(super) fn environment(user: Option<&User>, folders: &Folders) -> Vec<(String, String)> {
+    let mut environment = host_environment();
+    environment.push(("TMPDIR".to_owned(), text(&temporary(folders))));
+    if let Some(user) = user {
+        for (key, value) in [("HOME", &user.home), ("USER", &user.name), ("LOGNAME", &user.name)] {
+            environment.push((key.to_owned(), value.clone()));
+        }
+    }
+    environment
 }
 
 /// The arguments with which a shell runs a script and reads no files of the user.
