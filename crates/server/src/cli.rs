@@ -2,7 +2,8 @@
 
 use std::path::PathBuf;
 
-use clap::{Args, Parser, Subcommand};
+use clap::parser::ValueSource;
+use clap::{Args, CommandFactory, FromArgMatches, Parser, Subcommand};
 
 use crate::config::Overrides;
 
@@ -19,9 +20,23 @@ pub struct Cli {
     /// The file with settings [default: hexforge.toml in the data folder, if it is there].
     #[arg(long, global = true, env = "HEXFORGE_CONFIG", value_name = "FILE")]
     pub config: Option<PathBuf>,
+    /// Whether `config` comes from the flag and not from the environment.
+    #[arg(skip)]
+    pub is_config_given: bool,
     /// Settings.
     #[command(flatten)]
     pub overrides: Overrides,
+}
+
+impl Cli {
+    /// Parses the command line. Ends the program if it is wrong, or asks for help.
+    pub fn from_command_line() -> Self {
+        let matches = Self::command().get_matches();
+        let parsed = Self::from_arg_matches(&matches);
+        let mut cli = parsed.unwrap_or_else(|error| error.format(&mut Self::command()).exit());
+        cli.is_config_given = matches.value_source("config") == Some(ValueSource::CommandLine);
+        cli
+    }
 }
 
 /// What the program can do.
@@ -286,13 +301,17 @@ pub enum RunnerCommand {
     /// Take builds and run them. SIGTERM or SIGINT: finish what runs, take nothing new. A second one: stop the builds
     /// and report them as failed.
     Run(RunRunner),
-    /// Check that the server knows the tokens of all runners in the file. The exit code is 1 if one is refused.
+    /// Check that the servers know the tokens of all runners in the file. The exit code is 1 if one is refused or if a
+    /// server does not answer.
     Verify,
     /// Remove a runner from its server and from the file.
     Unregister {
         /// The name of the runner, as `runner status` shows it.
         #[arg(long)]
         name: String,
+        /// Remove it from the file only, for a server that is gone.
+        #[arg(long)]
+        local: bool,
     },
     /// List the runners in the file, and whether their servers answer.
     Status,
@@ -325,7 +344,7 @@ pub struct RegisterRunner {
     /// Restrict the runner to its projects.
     #[arg(long)]
     pub locked: bool,
-    /// The user as whom builds run, for `shell`. The runner itself has to run as root.
+    /// The user as whom builds run, for `shell` and `sandbox`. The runner itself has to run as root.
     #[arg(long)]
     pub user: Option<String>,
     /// The image of jobs that name none, for `container`.

@@ -29,10 +29,11 @@ use crate::{logging, memory, serve, wiring};
 pub fn run(cli: Cli) -> Result<ExitCode> {
     permissions::restrict_new_files();
     if let Some(Command::Runner(command)) = cli.command {
-        // The file of `--config` is that of the runner.
+        // The file of the flag is that of the runner. The variable names the file of the server.
+        let file = cli.config.filter(|_| cli.is_config_given);
         let config = Config::load(cli.overrides, None)?;
         logging::start(&config)?;
-        return runner::run(command, cli.config);
+        return runner::run(command, file);
     }
     let config = Config::load(cli.overrides, cli.config.as_deref())?;
     match cli.command.unwrap_or(Command::Serve(Serve::default())) {
@@ -61,7 +62,9 @@ pub fn run(cli: Cli) -> Result<ExitCode> {
         Command::User(command) => user::run(&wiring::app(&config)?, command),
         Command::Token(command) => token::run(&wiring::app(&config)?, command),
         Command::Runners(command) => runners::run(&wiring::app(&config)?, command),
-        Command::Runner(command) => runner::run(command, cli.config),
+        Command::Runner(command) => {
+            runner::run(command, cli.config.filter(|_| cli.is_config_given))
+        }
         Command::Settings(command) => settings::run(&wiring::app(&config)?, command),
         Command::Broadcast(command) => broadcast::run(&wiring::app(&config)?, command),
         Command::Environments(command) => environments::run(&wiring::app(&config)?, command),

@@ -2,7 +2,6 @@
 
 use std::process::ExitCode;
 
-use clap::Parser;
 use hexforge_server::cli::Cli;
 use hexforge_server::commands;
 
@@ -14,7 +13,7 @@ fn main() -> ExitCode {
     {
         return hexforge_runner::supervisor::main();
     }
-    match commands::run(Cli::parse()) {
+    match commands::run(Cli::from_command_line()) {
         Ok(code) => code,
         Err(error) => {
             // `{:#}` prints the whole chain of causes on one line.

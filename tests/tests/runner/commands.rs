@@ -41,6 +41,29 @@ fn a_runner_is_registered_shown_and_removed() {
     assert!(!none.status.success() && text(&none.stderr).contains("it has no runner"));
 }
 
+/// Each reads the file, asks the server and replaces the file.
+#[test]
+fn runners_that_are_registered_at_once_are_all_kept() {
+    let scene = Scene::new();
+    let url = format!("http://{}", scene.server.address);
+    let token = hexforge_tests::program::RUNNERS;
+    let names: Vec<String> = (1..=8).map(|n| format!("runner-{n}")).collect();
+    let registering = names.iter().map(|name| {
+        let arguments = ["register", "--url", &url, "--token", token, "--name", name];
+        scene.runner_command(&arguments).spawn().expect("the program can be started")
+    });
+    for mut process in registering.collect::<Vec<_>>() {
+        assert!(process.wait().expect("it was started here").success());
+    }
+    let status = text(&scene.run(&["status"]).stdout);
+    let mut listed: Vec<&str> = status.lines().filter_map(|line| line.split('\t').next()).collect();
+    listed.sort_unstable();
+    assert_eq!(listed, names);
+    let lock = scene.config_file().with_file_name("runner.toml.lock");
+    let mode = std::fs::metadata(lock).expect("it was written").permissions().mode();
+    assert_eq!(mode & 0o777, 0o600);
+}
+
 #[test]
 fn wrong_tokens_and_servers_are_named() {
     let scene = Scene::new();
@@ -53,6 +76,71 @@ fn wrong_tokens_and_servers_are_named() {
     scene.server.request("DELETE", "/runners/1").token(ROOT).send().expect(200);
     let output = scene.run(&["verify"]);
     assert!(!output.status.success() && text(&output.stdout).contains("is refused"));
+}
+
+/// Only `register` makes the file.
+#[test]
+fn a_missing_file_is_named() {
+    let scene = Scene::new();
+    let file = scene.config_file().display().to_string();
+    for command in [&["status"][..], &["verify"], &["run"], &["unregister", "--name", "one"]] {
+        let output = scene.run(command);
+        assert_eq!(output.status.code(), Some(1), "{command:?}");
+        let error = text(&output.stderr);
+        assert!(error.contains(&format!("the file {file} does not exist")), "{error}");
+    }
+}
+
+#[test]
+fn names_and_users_are_checked_before_a_runner_is_registered() {
+    let scene = Scene::new();
+    let begin = ["register", "--url", "http://127.0.0.1:1", "--token", "x"];
+    for (more, expected) in [
+        (["--name", " "], "must not be empty"),
+        (["--user", "no-such-user"], "has no user `no-such-user`"),
+    ] {
+        let output = scene.run(&[&begin[..], &more].concat());
+        assert!(!output.status.success() && text(&output.stderr).contains(expected), "{output:?}");
+    }
+    assert!(!scene.config_file().exists());
+}
+
+/// The flag counts also where a variable has the same value. The variable names the file of the server.
+#[test]
+fn a_file_that_is_given_is_used_whatever_the_environment() {
+    let scene = Scene::new();
+    let file = scene.config_file().with_file_name("other.toml").display().to_string();
+    let url = format!("http://{}", scene.server.address);
+    let run = |arguments: &[&str]| {
+        let mut command = scene.runner_command(arguments);
+        command.env("HEXFORGE_CONFIG", &file).output().expect("the program can be started")
+    };
+    let token = hexforge_tests::program::RUNNERS;
+    let output = run(&["register", "--url", &url, "--token", token, "--config", &file]);
+    let start = format!("start it: hexforge runner run --config {file}\n");
+    assert!(output.status.success() && text(&output.stdout).ends_with(&start), "{output:?}");
+    assert!(run(&["status", "--config", &file]).status.success());
+    let error = text(&run(&["status"]).stderr);
+    assert!(error.contains("runner.toml does not exist"), "{error}");
+}
+
+#[test]
+fn a_runner_of_a_server_that_is_gone_is_removed_from_the_file() {
+    let scene = Scene::new();
+    scene.register(&[]);
+    let known = std::fs::read_to_string(scene.config_file()).expect("it was written");
+    let gone =
+        "[[runners]]\nname = \"gone\"\nurl = \"http://127.0.0.1:1\"\nid = 7\ntoken = \"x\"\n";
+    std::fs::write(scene.config_file(), format!("{gone}\n{known}")).expect("written");
+    let output = scene.run(&["verify"]);
+    assert_eq!(output.status.code(), Some(1));
+    let shown = text(&output.stdout);
+    assert!(shown.contains("`gone` could not be verified"), "{shown}");
+    assert!(shown.contains("`one` is known to"), "{shown}");
+    let refused = scene.run(&["unregister", "--name", "gone"]);
+    assert!(!refused.status.success() && text(&refused.stderr).contains("--local"), "{refused:?}");
+    assert!(scene.run(&["unregister", "--name", "gone", "--local"]).status.success());
+    assert!(text(&scene.run(&["status"]).stdout).starts_with("one\t"));
 }
 
 /// The exit status is 0 whatever the result, and the second build stays in the queue.
