@@ -2,9 +2,11 @@
 
 mod runner {
     mod built_in;
+    mod clocks;
     mod commands;
     mod containers;
     mod disks;
+    mod documented;
     mod executors;
     mod faults;
     mod hostile;
@@ -12,5 +14,7 @@ mod runner {
     mod kills;
     mod logs;
     mod lost;
+    mod memory;
+    mod outages;
     mod scene;
 }

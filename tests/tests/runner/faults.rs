@@ -62,18 +62,28 @@ fn a_build_that_takes_too_long_fails() {
     assert!(!sleeps("3003.5"), "a process is left");
 }
 
-/// A job that ignores SIGTERM, and one that starts processes faster than they can be counted.
 #[test]
-fn processes_that_resist_are_killed() {
-    let scene = Scene::new();
-    scene.push(
-        "job:\n  script:\n    - trap '' TERM\n    - for i in $(seq 20); do (while :; do setsid sleep 0.0131; done) & done\n    \
-         - while :; do sleep 3010.75; done\n",
-    );
+fn processes_that_resist_are_killed_in_the_shell() {
+    processes_that_resist_are_killed(&Scene::new(), "3010.75", "0.0131");
+}
+
+#[test]
+fn processes_that_resist_are_killed_in_a_sandbox() {
+    if let Some(scene) = Scene::sandboxed() {
+        processes_that_resist_are_killed(&scene, "3010.25", "0.0132");
+    }
+}
+
+/// A job that ignores SIGTERM, and one that starts processes faster than they can be counted.
+fn processes_that_resist_are_killed(scene: &Scene, long: &str, short: &str) {
+    scene.push(&format!(
+        "job:\n  script:\n    - trap '' TERM\n    - for i in $(seq 20); do (while :; do setsid sleep {short}; done) & done\n    \
+         - while :; do sleep {long}; done\n",
+    ));
     let _runner = scene.start_runner(&[]);
-    assert!(wait_until(|| sleeps("3010.75")), "{}", scene.trace("job"));
+    assert!(wait_until(|| sleeps(long)), "{}", scene.trace("job"));
     scene.post(&format!("/builds/{}/cancel", scene.build("job")["id"]), &[]);
-    let is_gone = || !sleeps("3010.75") && !sleeps("0.0131");
+    let is_gone = || !sleeps(long) && !sleeps(short);
     assert!(wait_at_most(Duration::from_secs(8), &mut { is_gone }), "a process is left");
     // Nothing comes back.
     std::thread::sleep(Duration::from_millis(300));

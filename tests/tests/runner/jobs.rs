@@ -39,7 +39,7 @@ test:
   dependencies: [compile]
   script:
     - test "$(cat bin/link)" = "$(printf 'good morning from a heredoc\n  with two lines')"
-    - test -x bin/text && test -L bin/link
+    - test -x bin/text && test -L bin/link && test "$(stat -c %a bin)" = 755
     - test ! -e other.txt
 all:
   stage: test
@@ -93,12 +93,12 @@ fn a_whole_pipeline_succeeds(scene: &Scene) {
 }
 
 #[test]
-fn a_whole_pipeline_succeeds_on_sqlite() {
+fn a_whole_pipeline_succeeds_in_the_shell() {
     a_whole_pipeline_succeeds(&Scene::new());
 }
 
 #[test]
-fn a_whole_pipeline_succeeds_on_postgres() {
+fn a_whole_pipeline_succeeds_in_the_shell_on_postgres() {
     if let Some(database) = TestDatabase::postgres() {
         a_whole_pipeline_succeeds(&Scene::on(database));
     }
@@ -235,7 +235,10 @@ stages: [one, two, three]
 shallow:
   stage: one
   variables: {GIT_DEPTH: 2, GIT_STRATEGY: clone}
-  script: ['test \"$(git rev-list --count HEAD)\" = 2', 'touch left-over']
+  script:
+    - test \"$(git rev-list --count HEAD)\" = 2
+    - test \"$(git rev-parse \"${CI_BUILD_TAG:-origin/master}\")\" = \"$CI_BUILD_REF\"
+    - touch left-over
 none:
   stage: two
   variables: {GIT_STRATEGY: none}
@@ -250,6 +253,10 @@ again:
 ";
     scene.push(configuration);
     let _runner = scene.start_runner(&[]);
+    scene.wait_for_pipeline("success");
+    scene.tree.git(&["tag", "v1"]);
+    scene.tree.git(&["push", "-q", &scene.push_url(), "v1"]);
+    assert!(super::scene::wait_until(|| scene.get("/pipelines")[0]["ref"] == "v1"));
     scene.wait_for_pipeline("success");
 }
 
@@ -277,24 +284,134 @@ fn submodules_are_checked_out_with_the_token_of_the_build_in_a_sandbox() {
     }
 }
 
-fn submodules_are_checked_out_with_the_token_of_the_build(scene: &Scene) {
+/// Names of projects may begin with a dot.
+#[test]
+fn projects_with_odd_names_are_built() {
+    let scene = Scene::new();
     let made = scene.server.request("POST", "/projects").token(hexforge_tests::program::ROOT);
-    made.form(&[("name", "part")]).send().expect(201);
-    let part = scene.push_url().replace("ship.git", "part.git");
-    scene.tree.write("inner", "content").commit("The part");
-    scene.tree.git(&["push", "-q", &part, "master"]);
-    let commit = scene.tree.git(&["rev-parse", "HEAD"]);
-    let url = format!("http://{}/root/part.git", scene.server.address);
-    scene.tree.git(&["rm", "-q", "inner"]);
-    scene.tree.write(".gitmodules", format!("[submodule \"part\"]\npath = part\nurl = {url}\n"));
-    scene.tree.git(&["update-index", "--add", "--cacheinfo", &format!("160000,{commit},part")]);
-    scene.tree.write(
-        ".gitlab-ci.yml",
-        "job: {variables: {GIT_SUBMODULE_STRATEGY: recursive}, script: ['grep content part/inner']}\n",
-    );
-    scene.tree.git(&["add", ".gitmodules", ".gitlab-ci.yml"]);
-    scene.tree.git(&["commit", "-q", "-m", "Use the part"]);
-    scene.tree.git(&["push", "-q", &scene.push_url(), "master"]);
+    made.form(&[("name", "Odd"), ("path", ".dot_files-1.x")]).send().expect(201);
+    scene.tree.write(".gitlab-ci.yml", "job: {script: ['test -d .git']}\n").commit("Build it");
+    let url = scene.push_url().replace("ship.git", ".dot_files-1.x.git");
+    scene.tree.git(&["push", "-q", &url, "master"]);
     let _runner = scene.start_runner(&[]);
+    let status = || {
+        let builds = scene.server.request("GET", "/projects/2/builds");
+        builds.token(hexforge_tests::program::ROOT).send().expect(200)[0]["status"].clone()
+    };
+    assert!(super::scene::wait_until(|| status() == "success"), "{}", status());
+}
+
+/// The second build uses the working copy of the first one again.
+fn submodules_are_checked_out_with_the_token_of_the_build(scene: &Scene) {
+    scene.use_submodule();
+    let _runner = scene.start_runner(&[]);
+    for job in ["job", "next"] {
+        scene.push_with_submodule(&format!(
+            "{job}: {{variables: {{GIT_SUBMODULE_STRATEGY: recursive}}, script: ['grep content part/inner']}}\n"
+        ));
+        scene.wait_for_status(job, "success");
+        assert!(!scene.trace(job).contains("trying again"), "{}", scene.trace(job));
+    }
+}
+
+const REMAINING_KEYWORDS: &str = r#"
+image: ruby:2.1
+services: [mysql]
+stages: [build, deploy]
+after_script: ["echo after $CI_BUILD_NAME"]
+regex: {stage: build, only: [/^mas.*$/], script: [echo]}
+path: {stage: build, only: [branches@root/ship], script: [echo]}
+elsewhere: {stage: build, only: [branches@root/other], script: [exit 1]}
+name: {stage: build, only: [master], except: [/^feature/], script: [echo]}
+places:
+  stage: build
+  variables: {INSIDE: "$CI_PROJECT_DIR/bin"}
+  script:
+    - test "$INSIDE" = "$PWD/bin" && mkdir bin && echo > bin/new && test "$CI_DEBUG_TRACE" = false
+    - git ls-remote "$CI_BUILD_REPO" | grep "$CI_BUILD_REF"
+  artifacts: {paths: [$CI_PROJECT_DIR/bin]}
+input:
+  stage: build
+  script: [sort, test -e /proc/self/fd/0, "cat; echo end of input", "! read -r line"]
+pushed: {stage: build, except: [triggers], script: [echo]}
+triggered:
+  stage: build
+  only: [triggers]
+  script: ['test "$CI_BUILD_TRIGGERED" = true && test "$FROM" = somewhere']
+traced:
+  stage: build
+  variables: {CI_DEBUG_TRACE: "true", "odd.name-1": kept, EMPTY: "", NUMBER: 7}
+  script:
+    - 'word=traced; echo "$word $NUMBER"'
+    - 'test -z "$EMPTY" && test -n "$DEPLOY_KEY" && test -n "$QUOTED_KEY"'
+    - env | grep -q '^odd.name-1=kept$'
+    - |
+      for part in one two; do
+        echo "part $part"
+      done
+review:
+  stage: deploy
+  environment: {name: "review/$CI_BUILD_REF_NAME", url: "http://$CI_BUILD_REF_NAME.example.com", on_stop: stop}
+  script: [echo]
+stop:
+  stage: deploy
+  when: manual
+  environment: {name: "review/$CI_BUILD_REF_NAME", action: stop}
+  script: [echo]
+"#;
+
+fn the_remaining_keywords_work(scene: &Scene) {
+    scene.post("/variables", &[("key", "DEPLOY_KEY"), ("value", "s3cr3t-v4lue")]);
+    scene.post("/variables", &[("key", "QUOTED_KEY"), ("value", "it's-h1dden")]);
+    let names = || {
+        let builds = scene.get("/pipelines")[0]["id"].clone();
+        let all = scene.get("/builds");
+        let all = all.as_array().expect("a list").iter();
+        let newest = all.filter(|build| build["pipeline"]["id"] == builds);
+        let mut names: Vec<String> =
+            newest.filter_map(|build| Some(build["name"].as_str()?.to_owned())).collect();
+        names.sort();
+        names.join(" ")
+    };
+    scene.push(REMAINING_KEYWORDS);
+    let _runner = scene.start_runner(&["--concurrent", "2"]);
     scene.wait_for_pipeline("success");
+    assert_eq!(names(), "input name path places pushed regex review stop traced");
+    assert!(scene.trace("regex").contains("after regex\n"), "{}", scene.trace("regex"));
+    assert_eq!(scene.build("places")["artifacts_file"]["filename"], "artifacts.zip");
+    assert!(scene.trace("input").contains("end of input\n"), "{}", scene.trace("input"));
+    let log = scene.trace("traced");
+    for expected in ["+ word=traced", "traced 7\n", "+ test -n '[MASKED]'", "part two\n"] {
+        let unquoted = expected.replace('\'', "");
+        assert!(
+            log.contains(expected) || log.contains(&unquoted),
+            "`{expected}` is missing:\n{log}"
+        );
+    }
+    assert!(!log.contains("s3cr3t") && !log.contains("h1dden"), "{log}");
+    assert!(!log.contains("+ printf"), "{log}");
+    assert!(!scene.trace("regex").contains("+ echo"), "{}", scene.trace("regex"));
+    let environment = scene.get("/environments")[0].clone();
+    assert_eq!(environment["name"], "review/master");
+    assert_eq!(environment["external_url"], "http://master.example.com");
+    scene.post(&format!("/builds/{}/play", scene.build("stop")["id"]), &[]);
+    scene.wait_for_status("stop", "success");
+
+    let token = scene.post("/triggers", &[])["token"].as_str().expect("a text").to_owned();
+    let fields = [("token", &*token), ("ref", "master"), ("variables[FROM]", "somewhere")];
+    scene.post("/trigger/builds", &fields);
+    scene.wait_for_pipeline("success");
+    assert_eq!(names(), "input name path places regex review stop traced triggered");
+}
+
+#[test]
+fn the_remaining_keywords_work_in_the_shell() {
+    the_remaining_keywords_work(&Scene::new());
+}
+
+#[test]
+fn the_remaining_keywords_work_in_a_sandbox() {
+    if let Some(scene) = Scene::sandboxed() {
+        the_remaining_keywords_work(&scene);
+    }
 }

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
+use hexforge_persistence_diesel::testing::TestDatabase;
 use hexforge_tests::program::ROOT;
 use hexforge_tests::random::{RandomNumbers, number_from_env};
 use serde_json::Value;
@@ -47,11 +48,22 @@ fn unfinished(scene: &Scene) -> Vec<Value> {
 
 #[test]
 fn kills_lose_no_line_leave_no_process_and_stop_no_build() {
-    let mut scene = Scene::new();
+    kill_at_random(Scene::new(), "3012.5");
+}
+
+#[test]
+fn kills_lose_no_line_leave_no_process_and_stop_no_build_on_postgres() {
+    if let Some(database) = TestDatabase::postgres() {
+        kill_at_random(Scene::on(database), "3013.5");
+    }
+}
+
+/// `seconds` identifies the sleeping processes that the builds leave.
+fn kill_at_random(mut scene: Scene, seconds: &str) {
     let jobs: String = (1..=4)
         .map(|job| {
             format!(
-                "job{job}:\n  script:\n    - setsid sleep 3012.5 &\n    \
+                "job{job}:\n  script:\n    - setsid sleep {seconds} &\n    \
                  - for i in $(seq {LINES}); do echo \"line-$i-\"; sleep 0.06; done\n"
             )
         })
@@ -89,6 +101,6 @@ fn kills_lose_no_line_leave_no_process_and_stop_no_build() {
         assert_eq!(lines, expected[..whole], "{}: {log}", build["status"]);
     }
     drop(runner);
-    let is_gone = wait_at_most(Duration::from_secs(5), &mut || !sleeps("3012.5"));
+    let is_gone = wait_at_most(Duration::from_secs(5), &mut || !sleeps(seconds));
     assert!(is_gone, "a process is left");
 }
