@@ -21,7 +21,7 @@ if [ ! -x "$tools/bin/schemathesis" ]; then
         exit 77
     fi
 fi
-program="${HEXFORGE_PROGRAM:-$PWD/target/debug/hexforge}"
+program="${HEXFORGE_PROGRAM:-${CARGO_TARGET_DIR:-$PWD/target}/debug/hexforge}"
 [ -n "${HEXFORGE_PROGRAM:-}" ] || cargo build --quiet --package hexforge-server --bin hexforge
 
 place="$(mktemp -d)"

@@ -141,8 +141,8 @@ impl DiffOptions {
         Self { comments: Some(address), comments_on_changed: true, ..self }
     }
 
-    /// Links hunks to the lines around them. `read` returns the first bytes of a file after the change; it is called for
-    /// the only file that is shown.
+    /// Links hunks to the lines around them. `read` returns the first bytes of a file after the change; it is called
+    /// for the only file that is shown.
     pub(crate) fn with_content(
         self,
         read: impl FnOnce(&str, usize) -> Result<Option<Vec<u8>>, Error>,
@@ -305,8 +305,8 @@ impl DiffView {
         Self { is_incomplete, ..Self::new(&comparison.diffs, options) }
     }
 
-    /// Counts lines as git does for the whole commit. The texts of very long diffs are missing, so their lines cannot be
-    /// counted here.
+    /// Counts lines as git does for the whole commit. The texts of very long diffs are missing, so their lines cannot
+    /// be counted here.
     #[must_use]
     pub(crate) fn with_stats(self, files: usize, stats: &CommitStats) -> Self {
         Self { summary: summary(files, stats.additions, stats.deletions), ..self }

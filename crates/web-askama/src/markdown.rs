@@ -1,5 +1,5 @@
-//! Markdown of users, as HTML that cannot do harm. Raw HTML in it is let through, balanced, and then cleaned: the cleaner
-//! decides what stays.
+//! Markdown of users, as HTML that cannot do harm. Raw HTML in it is let through, balanced, and then cleaned: the
+//! cleaner decides what stays.
 
 mod balanced;
 mod links;

@@ -3,6 +3,7 @@
 //! `HEXFORGE_AXE` names the file `axe.min.js` of axe-core, which is not part of this project.
 
 use anyhow::{Context, Result, ensure};
+use hexforge_persistence_diesel::testing::TestDatabase;
 use serde_json::{Value, json};
 
 use crate::chromium::{NARROW, Scripts, Window};
@@ -65,7 +66,7 @@ fn pages_are_accessible_in_both_color_schemes() {
 }
 
 async fn look_at_all_pages() -> Result<()> {
-    let site = Site::start()?;
+    let site = Site::start(TestDatabase::sqlite())?;
     let Some(window) = Window::open(&site.base, Scripts::On).await? else { return Ok(()) };
     let project = journeys::prepare(&site, &window).await?;
     let shown = site.call("GET", &format!("/projects/{project}/repository/commits"), &json!({}));

@@ -1,6 +1,7 @@
 //! What people do with the service, from the first sign-in to a merged merge request.
 
 use anyhow::{Context, Result, ensure};
+use hexforge_persistence_diesel::testing::TestDatabase;
 use hexforge_tests::Runner;
 use serde_json::json;
 
@@ -9,23 +10,24 @@ use crate::site::{PASSWORD, Site};
 
 #[test]
 fn a_newcomer_works_without_scripts() {
-    run(Scripts::Off);
+    let Some(database) = TestDatabase::postgres() else { return };
+    run(Scripts::Off, database);
 }
 
 #[test]
 fn a_newcomer_works_with_scripts() {
-    run(Scripts::On);
+    run(Scripts::On, TestDatabase::sqlite());
 }
 
-fn run(scripts: Scripts) {
+fn run(scripts: Scripts, database: TestDatabase) {
     let runtime = tokio::runtime::Runtime::new().expect("a runtime can be built");
-    if let Err(error) = runtime.block_on(journey(scripts)) {
+    if let Err(error) = runtime.block_on(journey(scripts, database)) {
         panic!("{error:?}");
     }
 }
 
-async fn journey(scripts: Scripts) -> Result<()> {
-    let site = Site::start()?;
+async fn journey(scripts: Scripts, database: TestDatabase) -> Result<()> {
+    let site = Site::start(database)?;
     let Some(window) = Window::open(&site.base, scripts).await? else { return Ok(()) };
     let project = begin(&site, &window).await?;
     browse(&window).await?;

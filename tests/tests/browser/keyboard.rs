@@ -1,6 +1,7 @@
 //! Scripts for readers of code and lists: keyboard shortcuts, as `/help/shortcuts` lists them, and ranges of lines.
 
 use anyhow::{Context, Result};
+use hexforge_persistence_diesel::testing::TestDatabase;
 use serde_json::json;
 
 use crate::chromium::{Scripts, Window};
@@ -20,7 +21,7 @@ fn keys_are_shorter_ways() {
 }
 
 async fn journey() -> Result<()> {
-    let site = Site::start()?;
+    let site = Site::start(TestDatabase::sqlite())?;
     let Some(window) = Window::open(&site.base, Scripts::On).await? else { return Ok(()) };
     let project = prepare(&site, &window).await?;
     read_files(&window).await?;

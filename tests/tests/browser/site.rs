@@ -21,8 +21,7 @@ pub struct Site {
 }
 
 impl Site {
-    pub fn start() -> Result<Self> {
-        let database = TestDatabase::sqlite();
+    pub fn start(database: TestDatabase) -> Result<Self> {
         let folder = tempfile::tempdir()?;
         // Forms are accepted from the external URL only, so the port has to be known before the start.
         let port = TcpListener::bind("127.0.0.1:0")?.local_addr()?.port();

@@ -114,7 +114,8 @@ fn filters(tracker: &Tracker, lists: &[ListView]) -> Vec<(Column, IssueFilter)> 
 }
 
 /// Moves an issue from one column of a board to another one. The issue gets the label of the new list and loses that of
-/// the old one; outside of lists it loses the labels of all lists. It is closed when it is done, and reopened otherwise.
+/// the old one; outside of lists it loses the labels of all lists. It is closed when it is done, and reopened
+/// otherwise.
 pub fn move_issue(
     app: &App,
     actor: Actor,

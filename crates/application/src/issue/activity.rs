@@ -1,4 +1,5 @@
-//! Records changes of issues, merge requests, notes and milestones, and notes on snippets: activity events, system notes and hook events.
+//! Records changes of issues, merge requests, notes and milestones, and notes on snippets: activity events, system
+//! notes and hook events.
 
 use hexforge_domain::Timestamp;
 use hexforge_domain::event::{EventAction, EventTarget, NewEvent};

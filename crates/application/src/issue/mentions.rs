@@ -71,8 +71,8 @@ impl<'a> Mentions<'a> {
         self.write_notes_of(tx, tracker, MentionPlace::Issue(issue), user, now)
     }
 
-    /// Adds a system note to everything that is referenced and that the actor may see: it was mentioned in this place of
-    /// the project.
+    /// Adds a system note to everything that is referenced and that the actor may see: it was mentioned in this place
+    /// of the project.
     pub(crate) fn write_notes_of(
         &self,
         tx: &mut dyn Tx,
@@ -310,8 +310,8 @@ impl Mention<'_> {
         editor.close_via(tx, issue, &name)
     }
 
-    /// Returns the merge requests with these numbers that the actor may read, in the order of their numbers. Requests are
-    /// not mentioned by their own commits.
+    /// Returns the merge requests with these numbers that the actor may read, in the order of their numbers. Requests
+    /// are not mentioned by their own commits.
     fn find_requests(
         &self,
         tx: &mut dyn Tx,

@@ -50,8 +50,8 @@ impl RequestEditor<'_> {
         activity::record_event(tx, self.user, action, about, self.now)
     }
 
-    /// Records a hook event for a change of a merge request. `old_head` is the previous tip of the source branch, if the
-    /// change is a push.
+    /// Records a hook event for a change of a merge request. `old_head` is the previous tip of the source branch, if
+    /// the change is a push.
     pub(crate) fn record_hook_event(
         self,
         tx: &mut dyn Tx,

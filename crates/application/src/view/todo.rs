@@ -64,8 +64,8 @@ pub fn page(
     let issues = load_issues(tx, reader, &todos)?;
     let requests = load_merge_requests(tx, reader, &todos)?;
     let notes = load_notes(tx, &todos)?;
-    // A todo is deleted together with everything that it refers to. The deletion of many rows takes several steps: until
-    // it is done, todos whose rows are missing are left out here.
+    // A todo is deleted together with everything that it refers to. The deletion of many rows takes several steps:
+    // until it is done, todos whose rows are missing are left out here.
     let view = |todo: Todo| {
         Some(TodoView {
             project: projects.get(&todo.project)?.clone(),

@@ -54,8 +54,8 @@ pub trait GitStore: ProjectFiles {
     /// repositories are given with their refs. The commit must be reachable from a ref of the source. Returns the packs
     /// with the objects; they belong to the target when rows name them. Empty when the target has the commit.
     /// # Errors
-    /// [`GitError::TooLarge`] when the target would be larger than its limit; [`GitError::Failed`] when the objects would
-    /// be refused in a push.
+    /// [`GitError::TooLarge`] when the target would be larger than its limit; [`GitError::Failed`] when the objects
+    /// would be refused in a push.
     fn copy_commit(
         &self,
         commit: ObjectId,
@@ -211,15 +211,15 @@ pub trait GitHistory {
         new: ObjectId,
     ) -> Result<Vec<ObjectId>, GitError>;
 
-    /// The diff of a commit against its first parent, ordered by path and cut as [`ShownDiffs`](crate::repository::ShownDiffs)
-    /// says. All files of a root commit are new.
+    /// The diff of a commit against its first parent, ordered by path and cut as
+    /// [`ShownDiffs`](crate::repository::ShownDiffs) says. All files of a root commit are new.
     /// # Errors
     /// [`GitError::Missing`] when the commit does not exist.
     fn commit_diff(&self, commit: ObjectId) -> Result<Vec<FileDiff>, GitError>;
 
     /// Finds a line in the diff of a commit against its first parent, which is not cut for this: in the file whose new
-    /// path is `path`, the first line of this side whose [`new`](ChangedLine::new) number is `number`. Returns `None` when
-    /// there is no such line, or when finding it would take too long.
+    /// path is `path`, the first line of this side whose [`new`](ChangedLine::new) number is `number`. Returns `None`
+    /// when there is no such line, or when finding it would take too long.
     /// # Errors
     /// [`GitError::Missing`] when the commit does not exist.
     fn changed_line(
@@ -236,9 +236,9 @@ pub trait GitHistory {
     /// [`GitError::Missing`] when the commit does not exist.
     fn commit_stats(&self, commit: ObjectId) -> Result<CommitStats, GitError>;
 
-    /// Lists commits, always the waiting commit with the latest committer date next: a commit waits from when one of its
-    /// children was listed or passed over. With a path, history is simplified as git does by default: when a merge equals
-    /// one of its parents at the path, only that parent is followed and the merge is not listed.
+    /// Lists commits, always the waiting commit with the latest committer date next: a commit waits from when one of
+    /// its children was listed or passed over. With a path, history is simplified as git does by default: when a merge
+    /// equals one of its parents at the path, only that parent is followed and the merge is not listed.
     /// # Errors
     /// [`GitError::Missing`] when the commit does not exist; [`GitError::TooLarge`] when the walk takes too long.
     fn log(&self, query: &LogQuery) -> Result<Vec<Commit>, GitError>;

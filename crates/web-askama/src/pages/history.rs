@@ -156,8 +156,8 @@ fn first(visit: &Visit) -> u64 {
     number.saturating_mul(COMMITS as u64)
 }
 
-/// Finds the place, and whether its feed is meant: `.atom` belongs to the ref if there is such a ref. A token opens only
-/// the feed.
+/// Finds the place, and whether its feed is meant: `.atom` belongs to the ref if there is such a ref. A token opens
+/// only the feed.
 fn find(
     app: &App,
     viewer: &Viewer,
