@@ -1,6 +1,7 @@
 //! The tools of black-box tests: a complete hexforge in the test process, on any store, and a client that sends exactly
 //! the bytes a test wants to send.
 
+pub mod address;
 pub mod client;
 pub mod damage;
 pub mod description;

@@ -1,12 +1,13 @@
 //! The nginx settings of docs/operations.md, with a real nginx.
 
-use std::net::{SocketAddr, TcpListener, TcpStream};
+use std::net::{SocketAddr, TcpStream};
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::thread::sleep;
 use std::time::Duration;
 
 use hexforge_persistence_diesel::testing::TestDatabase;
+use hexforge_tests::address::free_address;
 use hexforge_tests::client::exchange;
 use hexforge_tests::program::{self, Program};
 
@@ -73,8 +74,7 @@ struct Nginx {
 impl Nginx {
     /// Starts nginx with the documented settings, without TLS.
     fn start(folder: &Path, upstream: SocketAddr) -> Self {
-        let free = TcpListener::bind("127.0.0.1:0").and_then(|listener| listener.local_addr());
-        let address = free.expect("a port is free");
+        let address = free_address();
         let folder = folder.join(format!("nginx-{}", address.port()));
         std::fs::create_dir(&folder).expect("the folder is new");
         let settings = folder.join("nginx.conf");

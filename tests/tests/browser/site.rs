@@ -1,11 +1,11 @@
 //! The program whose pages a browser opens.
 
-use std::net::TcpListener;
 use std::process::Stdio;
 
 use anyhow::{Context, Result};
 use hexforge_persistence_diesel::testing::TestDatabase;
 use hexforge_tests::Response;
+use hexforge_tests::address::free_address;
 use hexforge_tests::program::{self, Program, ROOT};
 use serde_json::{Value, json};
 
@@ -23,9 +23,9 @@ pub struct Site {
 impl Site {
     pub fn start(database: TestDatabase) -> Result<Self> {
         let folder = tempfile::tempdir()?;
-        // Forms are accepted from the external URL only, so the port has to be known before the start.
-        let port = TcpListener::bind("127.0.0.1:0")?.local_addr()?.port();
-        let (listen, base) = (format!("127.0.0.1:{port}"), format!("http://127.0.0.1:{port}"));
+        // Forms are accepted from the external URL only, so the address has to be known before the start.
+        let listen = free_address().to_string();
+        let base = format!("http://{listen}");
         let settings = [
             ("HEXFORGE_LISTEN", listen.as_str()),
             ("HEXFORGE_EXTERNAL_URL", base.as_str()),

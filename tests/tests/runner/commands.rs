@@ -163,9 +163,7 @@ fn once_takes_one_build() {
 fn metrics_count_builds_and_requests() {
     let scene = Scene::new();
     scene.push("job: {script: [echo]}\n");
-    let free = std::net::TcpListener::bind("127.0.0.1:0").expect("a port is free");
-    let address = free.local_addr().expect("it has an address");
-    drop(free);
+    let address = hexforge_tests::address::free_address();
     let _runner = scene.start_runner(&["--metrics", &address.to_string()]);
     scene.wait_for_status("job", "success");
     let metrics =

@@ -1,6 +1,5 @@
 //! A server with a project, and a runner, each in a process of its own.
 
-use std::net::TcpListener;
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::os::unix::process::CommandExt;
 use std::path::PathBuf;
@@ -9,6 +8,7 @@ use std::time::{Duration, Instant};
 
 use hexforge_persistence_diesel::testing::TestDatabase;
 use hexforge_tests::WorkTree;
+use hexforge_tests::address::free_address;
 use hexforge_tests::program::{self, Program, ROOT, RUNNERS};
 use serde_json::Value;
 use tempfile::TempDir;
@@ -48,9 +48,7 @@ impl Scene {
         let settings: Vec<(String, String)> =
             settings.iter().map(|(key, value)| (key.to_string(), value.to_string())).collect();
         // A server that is started again has to have the same address.
-        let free = TcpListener::bind("127.0.0.1:0").expect("a port is free");
-        let listen = free.local_addr().expect("it has an address").to_string();
-        drop(free);
+        let listen = free_address().to_string();
         let server = start(&folder, &database, &listen, &settings);
         let made = server.request("POST", "/projects").token(ROOT).form(&[("name", "ship")]);
         made.send().expect(201);
