@@ -125,7 +125,8 @@ fn folders_and_files_are_shown(forge: &Forge) {
     assert!(get("/root/ship/blob/topic/one/%C3%BC%20b.txt").1.contains("bidi [U+202E]x"));
     assert_eq!(get("/root/ship/blob/topic/one/pixel.png").all("main img").len(), 1);
     let plain = get("/root/ship/blob/topic/one/README.md?plain=1");
-    assert!(plain.1.contains("&#60;script&#62;alert(1)"), "the source is shown as text");
+    let lines = plain.all("tr .line");
+    assert!(lines.iter().any(|line| line.contains("<script>alert(1)")), "{lines:?}");
     for missing in [
         "/tree/nope",
         "/tree/master/nope",
