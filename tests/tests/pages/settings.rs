@@ -103,12 +103,19 @@ fn an_import_shows_its_progress(forge: &Forge) {
     assert_eq!(seen.0.header("Refresh"), Some("5"));
     assert_eq!(Browser::stranger(forge).get("/root/copy/import").0.status, 404);
     assert_eq!(root.post_from("/", "/root/copy/import", &[]).0.status, 404, "it is running");
-    let failed = forge.app.store.write::<_, StoreError>(|tx| {
-        let now = forge.app.clock.now();
-        let task = tx.repository_tasks().claim(now, now)?.expect("the import waits");
-        tx.repository_tasks().fail(task.id, "no such host", None)
-    });
-    failed.expect("it is stored");
+    let now = forge.app.clock.now();
+    let fail = |again| {
+        let failed = forge.app.store.write::<_, StoreError>(|tx| {
+            let task = tx.repository_tasks().claim(now, now)?.expect("the import waits");
+            tx.repository_tasks().fail(task.id, "no such host", again)
+        });
+        failed.expect("it is stored");
+    };
+    fail(Some(now));
+    let page = root.get("/root/copy/import").page(200);
+    assert_eq!(page.all("[role=status]").len(), 1, "it is tried again");
+    assert!(page.all(".alert")[0].ends_with("no such host"));
+    fail(None);
     let page = root.get("/root/copy/import").page(200);
     assert!(page.all("[role=alert]")[0].contains("no such host"));
     let again = |url| root.post_from("/", "/root/copy/import", &[("import_url", url)]);

@@ -279,7 +279,9 @@ pub fn unfinished_imports_are_listed(store: &dyn Store) {
     assert_eq!(claim_id(store, 0), Some(id));
     assert_eq!(states(&[one, two]), started);
     fail_task(store, id, "for now", Some(30));
-    assert_eq!(states(&[one]), started);
+    assert_eq!(states(&[one]), [(one, ImportState::Retrying("for now".into()))]);
+    assert_eq!(claim_id(store, 30), Some(id));
+    assert_eq!(states(&[one]), started, "the next attempt runs");
     fail_task(store, id, "it's\0 \"🦀\" %_", None);
     let failed = ImportState::Failed("it's \"🦀\" %_".into());
     assert_eq!(states(&[one, two]), [(one, failed.clone())]);

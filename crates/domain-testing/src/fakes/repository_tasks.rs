@@ -166,9 +166,10 @@ impl RepositoryTasks for FakeTx {
         let mut newest = BTreeMap::new();
         let asked = self.tables.repository_tasks.iter().filter(|t| projects.contains(&t.project));
         for task in asked.filter(|task| matches!(task.kind, TaskKind::Import { .. })) {
-            let state = match task.due {
-                Some(_) => ImportState::Started,
-                None => ImportState::Failed(task.error.clone().unwrap_or_default()),
+            let state = match (task.due, task.error.clone()) {
+                (Some(_), None) => ImportState::Started,
+                (Some(_), Some(error)) => ImportState::Retrying(error),
+                (None, error) => ImportState::Failed(error.unwrap_or_default()),
             };
             newest.insert(task.project, state);
         }

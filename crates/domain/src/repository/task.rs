@@ -112,6 +112,8 @@ pub struct RepositoryTask {
 pub enum ImportState {
     /// Waiting or running.
     Started,
+    /// The last attempt failed for this reason, and the next one waits.
+    Retrying(String),
     /// Given up, with the reason.
     Failed(String),
 }

@@ -346,8 +346,12 @@ impl RepositoryTasks for DieselTx<'_> {
         // For several imports of a project the newest one stays.
         let newest: BTreeMap<ProjectId, ImportState> = (rows.into_iter())
             .map(|(project, given_up, error)| {
-                let failed = || ImportState::Failed(error.unwrap_or_default());
-                (ProjectId(project), if given_up { failed() } else { ImportState::Started })
+                let state = match (given_up, error) {
+                    (true, error) => ImportState::Failed(error.unwrap_or_default()),
+                    (false, Some(error)) => ImportState::Retrying(error),
+                    (false, None) => ImportState::Started,
+                };
+                (ProjectId(project), state)
             })
             .collect();
         Ok(newest.into_iter().collect())

@@ -194,11 +194,10 @@ async fn show_import_with(
     let frame = Frame::of_project(visit, &viewer, what, frame_of(&project, "Overview"));
     let (failure, is_running) = match state {
         ImportState::Started => (None, true),
-        ImportState::Failed(reason) if project.may(ProjectAbility::Administer) => {
-            (Some(reason), false)
-        }
-        ImportState::Failed(_) => (None, false),
+        ImportState::Retrying(reason) => (Some(reason), true),
+        ImportState::Failed(reason) => (Some(reason), false),
     };
+    let failure = failure.filter(|_| project.may(ProjectAbility::Administer));
     let stored = project.placed.project.import_url.clone().unwrap_or_default();
     let page = ImportPage {
         failure,
