@@ -9,6 +9,7 @@ use hexforge_domain::ports::git::GitError;
 use hexforge_domain::ports::store::StoreError;
 
 use crate::address;
+use crate::forms::{self, SentFields};
 use crate::frame::{Frame, ProjectFrame};
 use crate::render;
 use crate::visit::{Viewer, Visit};
@@ -98,8 +99,8 @@ impl Kind {
             ),
             Kind::Ended => (
                 "Not allowed",
-                "Your session has ended, or the form did not come from this site. Nothing was \
-                 changed. Sign in, and send the form again.",
+                "The session of the form has ended, or the form did not come from this site. Nothing was \
+                 changed.",
             ),
             Kind::BadRequest => ("Bad request", "The request could not be understood."),
             Kind::TooLarge => ("Too large", "What you sent is too large. Nothing was changed."),
@@ -205,8 +206,13 @@ impl PageError {
     }
 
     /// Refuses a form whose session has ended.
-    pub(crate) fn ended() -> Self {
-        Self::new(Kind::Ended, Viewer::default())
+    pub(crate) fn ended(viewer: Viewer) -> Self {
+        Self::new(Kind::Ended, viewer)
+    }
+
+    /// Whether a form was refused because its session has ended.
+    pub(crate) fn is_ended(&self) -> bool {
+        self.0.kind == Kind::Ended
     }
 
     pub(crate) fn bad_request() -> Self {
@@ -247,12 +253,9 @@ impl PageError {
         let is_stranger = viewer.signed_in().is_none();
         let sign_in = match kind {
             Kind::NotFound | Kind::BusyForStrangers if is_stranger => Some(sign_in),
-            // The page with the form, unless the browser does not tell it: then there may be no page to return to.
-            Kind::Ended if visit.here() != visit.path_and_query() => Some(sign_in),
-            Kind::Ended => Some("/users/sign_in".to_owned()),
             _ => None,
         };
-        let typed = if kind == Kind::Ended { visit.form().typed() } else { Vec::new() };
+        let refused = (kind == Kind::Ended).then(|| RefusedForm::of(visit, is_stranger));
         let (project, missing, nearest) = match place {
             Some(MissingPlace { project, text, nearest }) => {
                 (Some(project), Some(text), Some(nearest))
@@ -269,7 +272,7 @@ impl PageError {
             heading,
             advice,
             sign_in,
-            typed,
+            refused,
             // All pages of missing and of hidden things have the same bytes.
             request_id: (kind != Kind::NotFound).then(|| render::request_id(visit)).flatten(),
         };
@@ -293,8 +296,52 @@ struct ErrorPage {
     missing: Option<String>,
     nearest: Option<(String, String)>,
     sign_in: Option<String>,
-    typed: Vec<(String, String)>,
+    refused: Option<RefusedForm>,
     request_id: Option<String>,
+}
+
+/// A form whose session has ended. Its visitor can send it again, so that nothing typed is lost.
+struct RefusedForm {
+    action: String,
+    /// The page that had the form, if it is known.
+    page: Option<String>,
+    /// The address to sign in, for visitors without a session.
+    sign_in: Option<String>,
+    /// The names of fields that the visitor typed, for their labels and for the form, and the values.
+    typed: Vec<(String, String, String)>,
+    hidden: Vec<(String, String)>,
+    /// Whether the form had secrets, which have to be typed again in its own page.
+    lacks_secrets: bool,
+}
+
+impl RefusedForm {
+    fn of(visit: &Visit, is_stranger: bool) -> Self {
+        let SentFields { typed, hidden, lacks_secrets } = visit.form().sent();
+        let given = visit.form().given(forms::FORM_PAGE);
+        let given = given.map(|page| address::return_to(Some(page)).to_owned());
+        let page = given.or_else(|| visit.page_of_form()).filter(|page| page != "/");
+        // Without the page of the form, there may be no page to return to.
+        let sign_in = page.as_deref().map_or_else(
+            || "/users/sign_in".to_owned(),
+            |page| format!("/users/sign_in?return_to={}", address::value(page)),
+        );
+        Self {
+            action: visit.path_and_query(),
+            page,
+            sign_in: is_stranger.then_some(sign_in),
+            typed: typed.into_iter().map(|(name, value)| (label(&name), name, value)).collect(),
+            hidden,
+            lacks_secrets,
+        }
+    }
+}
+
+/// A label for a field of a form, by its name.
+fn label(name: &str) -> String {
+    let words = name.trim_end_matches("[]").replace(['_', '[', ']'], " ");
+    let mut letters = words.trim().chars();
+    let first = letters.next().map(|first| first.to_uppercase().to_string());
+    first.unwrap_or_default() + letters.as_str()
 }
 
 #[cfg(test)]

@@ -15,7 +15,7 @@ use hexforge_application::browser_session;
 use hexforge_domain::text::Secret;
 
 use crate::error::PageError;
-use crate::visit::Visit;
+use crate::visit::{Viewer, Visit};
 
 /// The field with the token.
 pub(crate) const TOKEN_FIELD: &str = "authenticity_token";
@@ -25,6 +25,9 @@ const MIN_TOKEN: usize = 20;
 
 /// The maximum number of fields of a form.
 const MAX_FIELDS: usize = 2000;
+
+/// The field with the page of a form that is sent again.
+pub(crate) const FORM_PAGE: &str = "form_page";
 
 /// What protects a form against forgery.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -65,17 +68,13 @@ impl Form {
         found.map(|(_, value)| value.trim())
     }
 
-    /// What the visitor typed, for an error page that shows it again. It has no secrets. The key of an SSH key or of a
-    /// variable is none.
-    pub(crate) fn typed(&self) -> Vec<(String, String)> {
-        let is_typed = |(name, value): &&(String, String)| {
-            let secrets = ["token", "password", "secret", "api_key", "user_key", "webhook"];
-            let is_secret = name == "value" || secrets.iter().any(|word| name.contains(word));
-            !value.trim().is_empty()
-                && !is_secret
-                && !["return_to", "sent"].contains(&name.as_str())
-        };
-        self.0.iter().filter(is_typed).cloned().collect()
+    /// The fields for an error page with which the visitor sends the form again. They have no secrets.
+    pub(crate) fn sent(&self) -> SentFields {
+        let fields = self.0.iter().filter(|(name, _)| name != TOKEN_FIELD && name != FORM_PAGE);
+        let (secrets, others): (Vec<_>, Vec<_>) =
+            fields.cloned().partition(|(name, _)| is_secret(name));
+        let (typed, hidden) = others.into_iter().partition(|(name, value)| is_typed(name, value));
+        SentFields { typed, hidden, lacks_secrets: !secrets.is_empty() }
     }
 
     /// Whether a checkbox is set.
@@ -94,6 +93,30 @@ impl Form {
         }
         Ok(Self(fields))
     }
+}
+
+/// The fields of a form that was refused, by name.
+pub(crate) struct SentFields {
+    /// What the visitor typed.
+    pub(crate) typed: Vec<(String, String)>,
+    /// What the page had filled in, and what was chosen.
+    pub(crate) hidden: Vec<(String, String)>,
+    /// Whether the form had secrets, which are not shown again.
+    pub(crate) lacks_secrets: bool,
+}
+
+/// Whether a field holds a secret. The key of an SSH key or of a variable is none.
+fn is_secret(name: &str) -> bool {
+    let words = ["token", "password", "secret", "api_key", "user_key", "webhook"];
+    name == "value" || words.iter().any(|word| name.contains(word))
+}
+
+/// Whether the visitor may have typed the value of a field, rather than chosen it.
+fn is_typed(name: &str, value: &str) -> bool {
+    let chosen = ["based_on", "branch", "return_to", "scope", "seen", "sent", "state", "switches"];
+    let endings = ["_id", "_ids[]", "_said", "_shown"];
+    let is_choice = value.trim().is_empty() || matches!(value, "0" | "1" | "on" | "true" | "false");
+    !is_choice && !chosen.contains(&name) && !endings.iter().any(|ending| name.ends_with(ending))
 }
 
 /// A text without NUL characters, which databases refuse: as in HTML, the replacement character takes their place.
@@ -165,7 +188,7 @@ pub(crate) fn check(visit: &Visit, form: &Form, guard: Guard) -> Result<(), Page
         let secret = browser_session::form_secret(visit.app(), token);
         unmasked(form.raw(TOKEN_FIELD)).is_some_and(|given| is_equal(visit.app(), &given, &secret))
     });
-    if is_valid { Ok(()) } else { Err(PageError::ended()) }
+    if is_valid { Ok(()) } else { Err(PageError::ended(Viewer::default())) }
 }
 
 /// The token to which the form of a stranger is bound: that of the browser, so that forms in several tabs stay valid,

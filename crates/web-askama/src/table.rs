@@ -232,6 +232,7 @@ async fn serve(
         let checked = forms::check(&visit, &form, route.guard);
         visit.set_form(form);
         if let Err(error) = checked {
+            let error = if error.is_ended() { visit.ended().await } else { error };
             return Err((Some(visit), error));
         }
     }

@@ -219,12 +219,15 @@ impl Visit {
 
     /// The page on which the visitor is: this one, and for a form the one that had it, if the browser tells it.
     pub(crate) fn here(&self) -> String {
-        let known = self.headers().get(REFERER).filter(|_| self.changes_things());
-        let page = known.and_then(|header| header.to_str().ok()).and_then(|address| {
-            let path = address.strip_prefix(self.0.settings.external_url.as_str())?;
-            Some(address::return_to(Some(path))).filter(|path| *path != "/")
-        });
-        page.map_or_else(|| self.path_and_query(), address::without_token)
+        self.page_of_form().unwrap_or_else(|| self.path_and_query())
+    }
+
+    /// The page that had the form, if this is a form and the browser tells its page.
+    pub(crate) fn page_of_form(&self) -> Option<String> {
+        let header = self.headers().get(REFERER).filter(|_| self.changes_things())?;
+        let path = header.to_str().ok()?.strip_prefix(self.0.settings.external_url.as_str())?;
+        let page = Some(address::return_to(Some(path))).filter(|path| *path != "/");
+        page.map(address::without_token)
     }
 
     /// The color scheme that the visitor chose.

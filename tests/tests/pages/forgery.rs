@@ -10,6 +10,7 @@ on_every_store!(
     every_form_is_refused_without_its_token_or_from_another_site,
     forms_of_strangers_are_bound_to_their_cookie,
     nothing_typed_is_lost_with_a_session,
+    a_form_of_an_ended_session_is_sent_again,
     messages_lead_only_to_this_service,
 );
 
@@ -196,4 +197,33 @@ fn nothing_typed_is_lost_with_a_session(forge: &Forge) {
     let foreign = forge.page("POST", "/profile/keys").form(&[("title", "x")]);
     let foreign = ended.send(foreign.header("Referer", "http://evil.test/profile")).page(403);
     assert_eq!(foreign.attributes("main a", "href")[0], "/users/sign_in");
+}
+
+fn a_form_of_an_ended_session_is_sent_again(forge: &Forge) {
+    user(forge, "ada");
+    project(forge, "ship", "20");
+    let (page, action) = (format!("{EXTERNAL_URL}/root/ship/issues/new"), "/root/ship/issues");
+    let typed = [("title", "A <leak>"), ("description", "\nIn the\n*bow*")];
+    let chosen = [("labels_shown", "1"), ("milestone_id", "0")];
+    let fields: Vec<_> = typed.into_iter().chain(chosen).collect();
+    let ended = |browser: &Browser<'_>, fields: &[(&str, &str)]| {
+        browser.send(forge.page("POST", action).form(fields).header("Referer", &page)).page(403)
+    };
+    let seen = ended(&Browser::stranger(forge), &fields);
+    assert_eq!(seen.all("form[aria-label='Send again'] textarea"), ["A <leak>", "In the *bow*"]);
+    // Browsers drop the first newline of a text area.
+    assert!(seen.1.contains("rows=\"4\">\n\nIn the\n"), "{}", seen.1);
+    assert_eq!(seen.all("form[aria-label='Send again'] label"), ["Title", "Description"]);
+    assert_eq!(seen.attributes("input[name=labels_shown]", "value"), ["1"]);
+    assert_eq!(seen.attributes("input[name=form_page]", "value"), ["/root/ship/issues/new"]);
+    let sign_in = "/users/sign_in?return_to=%2Froot%2Fship%2Fissues%2Fnew";
+    assert_eq!(seen.attributes("main a[target=_blank]", "href"), [sign_in]);
+    // The visitor has signed in meanwhile, in another tab.
+    let ada = Browser::signed_in(forge, "ada");
+    let again = ended(&ada, &fields);
+    assert_eq!(again.attributes("main a[target=_blank]", "href"), Vec::<String>::new());
+    let token = again.token();
+    let fields: Vec<_> = fields.into_iter().chain([("authenticity_token", &*token)]).collect();
+    ada.post(action, &fields).redirects(303, "/root/ship/issues/1");
+    assert_eq!(ada.get("/root/ship/issues/1").page(200).heading(), "A <leak>");
 }

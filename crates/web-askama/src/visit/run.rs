@@ -91,7 +91,7 @@ impl Visit {
         };
         match self.run(use_case).await? {
             (viewer, Some(value)) => Ok((viewer, value)),
-            (_, None) if self.changes_things() => Err(PageError::ended()),
+            (viewer, None) if self.changes_things() => Err(PageError::ended(viewer)),
             (_, None) => Err(PageError::sign_in()),
         }
     }
@@ -192,6 +192,14 @@ impl Visit {
     pub(crate) async fn not_found(&self) -> PageError {
         match self.run(|_, _| Ok(())).await {
             Ok((viewer, ())) => PageError::not_found(viewer),
+            Err(error) => error,
+        }
+    }
+
+    /// The error of a form without a valid token. The visitor may have signed in again since the form was shown.
+    pub(crate) async fn ended(&self) -> PageError {
+        match self.run(|_, _| Ok(())).await {
+            Ok((viewer, ())) => PageError::ended(viewer),
             Err(error) => error,
         }
     }

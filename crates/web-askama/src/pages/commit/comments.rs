@@ -105,7 +105,7 @@ async fn show_form(visit: &Visit, status: StatusCode, faults: Faults) -> PageRes
 pub(super) async fn create(visit: Visit) -> PageResult<HttpResponse> {
     let (viewer, Found { project, at, .. }) = find(&visit).await?;
     if viewer.signed_in().is_none() {
-        return Err(PageError::ended());
+        return Err(PageError::ended(viewer));
     }
     let (line, note) = (line_of(&visit).map(|(line, _)| line), visit.form().raw("note").to_owned());
     let page = format!("/{}/commit/{}", project.path(), at.commit());
