@@ -4,9 +4,12 @@
 //! has no hook for this, so the stream below it recognises such an answer when it is written. The bytes alone are no
 //! proof, because the content of a file could be the same. They are held back until the dispatcher ends: after a parse
 //! error they are replaced, otherwise they are sent. If a parse error follows a request in progress, the dispatcher
-//! closes the connection without an answer; then one is added.
+//! closes the connection without an answer; then one is added. `input.rs` keeps bytes behind a request from it that
+//! cannot belong to the request.
 
-use std::cell::{Cell, RefCell};
+mod input;
+
+use std::cell::RefCell;
 use std::future::poll_fn;
 use std::io;
 use std::net::SocketAddr;
@@ -31,6 +34,8 @@ use crate::error::ApiError;
 use crate::middleware::{new_id, record_refused};
 use crate::shared::Shared;
 use hexforge_http_edge::meter::Meter;
+use input::Input;
+pub(crate) use input::{InProgress, Progress};
 
 /// Default timeout for the first request head of a connection.
 pub const HEAD_TIMEOUT: Duration = Duration::from_secs(30);
@@ -82,16 +87,6 @@ where
             }))
         }
     })
-}
-
-/// Whether the application works on a request of the connection.
-#[derive(Clone, Default)]
-pub(crate) struct InProgress(Rc<Cell<bool>>);
-
-impl InProgress {
-    pub(crate) fn set(&self, in_progress: bool) {
-        self.0.set(in_progress);
-    }
 }
 
 async fn serve<H>(
@@ -162,6 +157,7 @@ struct Wire {
     has_written: bool,
     /// The client closed its side, or the connection broke.
     is_gone: bool,
+    input: Input,
     in_progress: InProgress,
 }
 
@@ -180,6 +176,7 @@ impl Wire {
             released: Vec::new(),
             has_written: false,
             is_gone: false,
+            input: Input::default(),
             in_progress: InProgress::default(),
         }
     }
@@ -207,7 +204,7 @@ impl Wire {
     /// request in progress, for example in a chunk of its body.
     fn is_refused(&self) -> bool {
         let is_certain = self.held.as_ref().is_some_and(|held| held.is_certain);
-        is_certain || self.in_progress.0.get() && !self.is_gone
+        is_certain || self.in_progress.get() != Progress::Idle && !self.is_gone
     }
 
     /// The status to refuse with, after the dispatcher has ended.
@@ -244,7 +241,8 @@ impl AsyncRead for Stream {
     ) -> Poll<io::Result<()>> {
         let wire = &mut *self.0.borrow_mut();
         let before = into.filled().len();
-        let read = ready!(Pin::new(&mut wire.socket).poll_read(cx, into));
+        let Wire { socket, input, in_progress, .. } = wire;
+        let read = ready!(input.poll_read(socket, in_progress, cx, into));
         wire.is_gone |= read.is_err() || into.filled().len() == before;
         Poll::Ready(read)
     }

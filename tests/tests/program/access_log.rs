@@ -135,16 +135,21 @@ fn a_request_is_refused_on_a_connection_that_was_used_before() {
     logged.assert_refused(&answer, BAD, "the third request");
 }
 
-/// The preceding request is abandoned unless it was answered at once, because its end is unknown.
+/// Old versions of the `requests` library of Python send `0` and two empty lines behind a `PUT` without a body.
 #[test]
 fn nonsense_behind_a_request_is_refused() {
     let logged = Logged::start();
-    let bytes = format!("{VERSION}{ROOT}\r\n\r\nnonsense\r\n\r\n");
-    let answers = exchange(logged.server.address, bytes.as_bytes());
-    let text = String::from_utf8_lossy(&answers);
-    let last = text.rfind("HTTP/1.1 ").expect("there is an answer");
-    logged.assert_refused(&answers[last..], BAD, &text);
-    assert!(last == 0 || text.starts_with("HTTP/1.1 200"), "{text}");
+    let put = VERSION.replace("GET /api/v3/version", "PUT /api/v3/users/1/unblock");
+    for request in [VERSION, &put] {
+        for nonsense in ["nonsense\r\n\r\n", "0\r\n\r\n"] {
+            let bytes = format!("{request}{ROOT}\r\n\r\n{nonsense}");
+            let answers = exchange(logged.server.address, bytes.as_bytes());
+            let text = String::from_utf8_lossy(&answers);
+            let last = text.rfind("HTTP/1.1 ").expect("there is an answer");
+            logged.assert_refused(&answers[last..], BAD, &text);
+            assert!(text.starts_with("HTTP/1.1 200"), "{text}");
+        }
+    }
 }
 
 /// Refusals are recognized by their bytes when responses are written. The content of a stored file must not be mistaken

@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use actix_web::body::MessageBody;
 use actix_web::dev::{ServiceRequest, ServiceResponse};
-use actix_web::http::header::{HeaderName, HeaderValue};
+use actix_web::http::header::{CONTENT_LENGTH, HeaderName, HeaderValue, TRANSFER_ENCODING};
 use actix_web::http::{Method, StatusCode};
 use actix_web::middleware::Next;
 use actix_web::{Error, HttpMessage, HttpRequest, web};
@@ -14,7 +14,7 @@ use hexforge_http_edge::route::Pattern;
 use tracing::Instrument;
 
 use super::logged_path::logged_path;
-use crate::connection::InProgress;
+use crate::connection::{InProgress, Progress};
 use crate::shared::Shared;
 use hexforge_http_edge::client::{origin, unlisted_forwarder};
 
@@ -43,9 +43,9 @@ pub async fn observe(
         request.extensions_mut().insert(RequestId(id.to_owned()));
     }
     let in_progress = request.conn_data::<InProgress>().cloned();
-    set_in_progress(&in_progress, true);
+    set_progress(&in_progress, progress_of(&request));
     let response = next.call(request).instrument(span.clone()).await;
-    set_in_progress(&in_progress, false);
+    set_progress(&in_progress, Progress::Idle);
     let mut response = response?;
     let status = response.status();
     let elapsed = started.elapsed();
@@ -80,10 +80,21 @@ fn report_unlisted_forwarder(request: &HttpRequest, shared: &Shared) {
     }
 }
 
-/// Tells the connection whether one of its requests is in progress.
-fn set_in_progress(connection: &Option<InProgress>, in_progress: bool) {
+/// Tells the connection the state of its request.
+fn set_progress(connection: &Option<InProgress>, progress: Progress) {
     if let Some(connection) = connection {
-        connection.set(in_progress);
+        connection.set(progress);
+    }
+}
+
+/// The state of a request that begins.
+fn progress_of(request: &ServiceRequest) -> Progress {
+    let headers = request.headers();
+    let has_length = headers.get(CONTENT_LENGTH).is_some_and(|length| length.as_bytes() != b"0");
+    if has_length || headers.contains_key(TRANSFER_ENCODING) {
+        Progress::WithBody
+    } else {
+        Progress::WithoutBody
     }
 }
 
