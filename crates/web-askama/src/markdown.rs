@@ -222,6 +222,19 @@ mod tests {
     }
 
     #[test]
+    fn lists_quotes_and_tables_have_the_direction_of_their_text() {
+        for (text, expected) in [
+            ("- سلام", "<ul dir=\"auto\">\n<li>سلام</li>\n</ul>\n"),
+            ("1. שלום", "<ol dir=\"auto\">\n<li>שלום</li>\n</ol>\n"),
+            ("> سلام", "<blockquote dir=\"auto\">\n<p>سلام</p>\n</blockquote>\n"),
+            ("<ul dir=\"ltr\"><li>سلام</ul>", "<ul dir=\"ltr\"><li>سلام</li></ul>\n"),
+            ("- a", "<ul>\n<li>a</li>\n</ul>\n"),
+        ] {
+            assert_eq!(html(text), expected, "{text}");
+        }
+    }
+
+    #[test]
     fn shortcodes_become_emoji() {
         for (text, expected) in [
             (":tada: done :+1:", "<p>🎉 done 👍</p>\n"),

@@ -105,6 +105,7 @@ pub(super) fn balance(html: &str, rules: &Rules<'_>) -> Option<String> {
         out: String::with_capacity(html.len() * 5 / 4),
         open: Vec::new(),
         deepest: 0,
+        has_right_to_left: html.chars().any(is_right_to_left),
         rules,
     };
     let mut rest = html;
@@ -139,6 +140,8 @@ struct Writer<'r> {
     out: String,
     open: Vec<&'static str>,
     deepest: usize,
+    /// Whether the text has letters that are written from right to left.
+    has_right_to_left: bool,
     rules: &'r Rules<'r>,
 }
 
@@ -339,6 +342,11 @@ impl Writer<'_> {
                 self.attribute(name, value);
             }
         }
+        // The direction of a line does not move the bullets of a list, the bar of a quote or the columns of a table.
+        let has_sides = matches!(name, "blockquote" | "dl" | "ol" | "table" | "ul");
+        if has_sides && self.has_right_to_left && tag.get("dir").is_none() {
+            self.attribute("dir", "auto");
+        }
     }
 
     fn attribute(&mut self, name: &str, value: &str) {
@@ -412,6 +420,16 @@ impl Writer<'_> {
         self.attribute("aria-label", if is_checked { "Done" } else { "To do" });
         self.out.push('>');
     }
+}
+
+/// Whether a character belongs to a script that is written from right to left, such as Arabic or Hebrew.
+fn is_right_to_left(c: char) -> bool {
+    matches!(c,
+        '\u{590}'..='\u{8ff}'
+        | '\u{fb1d}'..='\u{fdff}'
+        | '\u{fe70}'..='\u{fefc}'
+        | '\u{10800}'..='\u{10fff}'
+        | '\u{1e800}'..='\u{1efff}')
 }
 
 fn known(name: &str) -> Option<(&'static str, Kind)> {
