@@ -53,6 +53,9 @@ fn a_search_finds_what_the_visitor_may_see(forge: &Forge) {
     );
     assert_eq!(results(&ada, "users"), ["/u/doorman"]);
     assert!(results(&stranger, "users").is_empty());
+    // Without a choice, the first scope with results is listed.
+    let page = ada.get("/search?search=broken").page(200);
+    assert_eq!(page.all("nav[aria-label=Scope] a[aria-current]"), ["Issues 1"]);
     let none = stranger.get("/search?search=nothing-like-it").page(200);
     assert!(none.all("main").iter().any(|text| text.contains("No results")), "{}", none.1);
     assert_eq!(stranger.get("/search").page(200).heading(), "Search");

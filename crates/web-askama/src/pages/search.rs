@@ -135,8 +135,21 @@ async fn show(visit: Visit) -> PageResult<HttpResponse> {
         scope,
         page: visit.page(),
     };
-    let (viewer, found) =
-        visit.run(move |app, viewer| search::find(app, viewer.actor(), &query)).await?;
+    let is_scope_chosen = visit.query("scope").is_some();
+    let (viewer, (scope, found)) = visit
+        .run(move |app, viewer| {
+            let found = search::find(app, viewer.actor(), &query)?;
+            let other = found.totals.iter().find(|(_, total)| *total > 0);
+            match other {
+                // Without a choice, the first scope with results is listed.
+                Some((other, _)) if !is_scope_chosen && total_of(&found, query.scope) == 0 => {
+                    let query = Query { scope: *other, ..query.clone() };
+                    Ok((query.scope, search::find(app, viewer.actor(), &query)?))
+                }
+                _ => Ok((query.scope, found)),
+            }
+        })
+        .await?;
     let searches_code = |page: &ProjectPage| page.may(ProjectAbility::DownloadCode);
     let in_code = found.project.as_ref().is_some_and(searches_code);
     match (listed, project) {
@@ -229,6 +242,11 @@ fn page_of(visit: &Visit, viewer: &Viewer, found: &Found, listed: Listed) -> Sea
     SearchPage { frame, within, tabs, shown, is_empty, note, pager, text }
 }
 
+/// The number of results of a scope.
+fn total_of(found: &Found, scope: Scope) -> u64 {
+    found.totals.iter().find(|(known, _)| *known == scope).map_or(0, |(_, total)| *total)
+}
+
 fn show_found(
     visit: &Visit,
     viewer: &Viewer,
@@ -236,7 +254,7 @@ fn show_found(
     scope: Scope,
 ) -> PageResult<HttpResponse> {
     let mut page = page_of(visit, viewer, &found, Listed::Counted(scope));
-    let total = found.totals.iter().find(|(known, _)| *known == scope).map_or(0, |(_, n)| *n);
+    let total = total_of(&found, scope);
     page.pager = Some(Pager::new(visit, total));
     page.shown = match found.results {
         Results::Projects(projects) => {
