@@ -23,6 +23,8 @@ pub struct EventView {
     pub author: User,
     /// The note, if the event is about one.
     pub note: Option<NoteView>,
+    /// The number in its project of the issue or merge request that the event is about.
+    pub number: Option<i64>,
 }
 
 /// The kinds of event targets, as feeds show them.
@@ -55,7 +57,8 @@ pub fn page(tx: &mut dyn Tx, events: Paged<Event>) -> Result<Paged<EventView>, S
         {
             target.title = Some(title);
         }
-        Some(EventView { event, author, note })
+        let number = event.target.as_ref().and_then(|target| titles.number(target));
+        Some(EventView { event, author, note, number })
     };
     Ok(Paged { items: events.into_iter().filter_map(view).collect(), total })
 }
@@ -71,9 +74,9 @@ fn note_of(target: &EventTarget) -> Option<NoteId> {
     id.map(NoteId)
 }
 
-/// The current titles of event targets.
+/// The current titles of event targets, and the numbers of issues and merge requests.
 struct Titles {
-    issuables: HashMap<Issuable, String>,
+    issuables: HashMap<Issuable, (String, i64)>,
     milestones: HashMap<MilestoneId, String>,
 }
 
@@ -83,13 +86,16 @@ impl Titles {
         let issuable = |target: &EventTarget| target.belongs_to.and_then(Noteable::issuable);
         let issues = sorted_unique(targets().filter_map(|target| issuable(target)?.issue()));
         let issues = tx.issues().find_all(&issues)?;
-        let issues =
-            issues.into_iter().map(|issue| (issue.id.into(), issue.title.as_str().to_owned()));
+        let issues = issues.into_iter().map(|issue| {
+            let title = issue.title.as_str().to_owned();
+            (issue.id.into(), (title, issue.iid))
+        });
         let merge_requests =
             sorted_unique(targets().filter_map(|target| issuable(target)?.merge_request()));
         let merge_requests = tx.merge_requests().find_all(&merge_requests)?;
         let merge_requests = merge_requests.into_iter().map(|merge_request| {
-            (merge_request.id.into(), merge_request.title.as_str().to_owned())
+            let title = merge_request.title.as_str().to_owned();
+            (merge_request.id.into(), (title, merge_request.iid))
         });
         let milestones = targets().filter_map(|target| id_of_kind(target, kind::MILESTONE));
         let milestones: Vec<MilestoneId> = milestones.map(MilestoneId).collect();
@@ -104,12 +110,17 @@ impl Titles {
 
     fn current(&self, target: &EventTarget) -> Option<String> {
         match target.belongs_to {
-            Some(on) => self.issuables.get(&on.issuable()?).cloned(),
+            Some(on) => self.issuables.get(&on.issuable()?).map(|(title, _)| title.clone()),
             None => {
                 let id = id_of_kind(target, kind::MILESTONE)?;
                 self.milestones.get(&MilestoneId(id)).cloned()
             }
         }
+    }
+
+    fn number(&self, target: &EventTarget) -> Option<i64> {
+        let found = self.issuables.get(&target.belongs_to?.issuable()?);
+        found.map(|(_, number)| *number)
     }
 }
 

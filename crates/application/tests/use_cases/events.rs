@@ -30,8 +30,12 @@ fn a_feed_shows_what_its_user_did_newest_first_with_the_user() {
     for reader in [actor(&bob), actor(&ada), world.admin()] {
         let feed =
             event::list_of_user(&world.app, reader, ada.id, FIRST_PAGE).expect("every user may");
-        let view =
-            |event: &_| EventView { event: Clone::clone(event), author: ada.clone(), note: None };
+        let view = |event: &_| EventView {
+            event: Clone::clone(event),
+            author: ada.clone(),
+            note: None,
+            number: None,
+        };
         assert_eq!(feed.items, [view(&last), view(&first)]);
         assert_eq!(feed.total, 2);
     }
@@ -52,7 +56,7 @@ fn a_feed_comes_in_pages() {
     let second = Page::Numbered { number: 2, size: 2 };
     let feed =
         event::list_of_user(&world.app, actor(&ada), ada.id, second).expect("every user may");
-    assert_eq!(feed.items, [EventView { event: first, author: ada, note: None }]);
+    assert_eq!(feed.items, [EventView { event: first, author: ada, note: None, number: None }]);
     assert_eq!(feed.total, 3);
 }
 
@@ -109,5 +113,8 @@ fn a_feed_is_silent_about_projects_that_its_reader_does_not_see() {
         assert_eq!((feed.items, feed.total), (vec![], 0));
     }
     let feed = event::list_of_user(&world.app, actor(&ada), ada.id, FIRST_PAGE).expect("may");
-    assert_eq!((feed.items, feed.total), (vec![EventView { event, author: ada, note: None }], 1));
+    assert_eq!(
+        (feed.items, feed.total),
+        (vec![EventView { event, author: ada, note: None, number: None }], 1)
+    );
 }

@@ -6,8 +6,9 @@ use hexforge_application::app::App;
 use hexforge_application::error::Error;
 use hexforge_application::event::{self, FeedEntry};
 use hexforge_application::sign_in::{self, Credentials};
-use hexforge_application::view::event::EventView;
+use hexforge_application::view::event::{EventView, kind};
 use hexforge_domain::event::EventAction;
+use hexforge_domain::note::Noteable;
 use hexforge_domain::paging::Page;
 use hexforge_domain::policy::Actor;
 
@@ -34,6 +35,8 @@ pub(super) struct Entry {
     pub(super) project: String,
     /// The title of the object, or of the newest commit.
     pub(super) title: String,
+    /// The page of the object, or of the newest commit.
+    pub(super) address: Option<String>,
     pub(super) at: Moment,
 }
 
@@ -46,6 +49,7 @@ impl Entry {
             text: text_of(entry),
             project: entry.project.clone(),
             title: atom::xml_text(&title_of(entry)),
+            address: address_of(entry, frame.account.is_some()),
             at: frame.moment(event.created_at),
         }
     }
@@ -104,6 +108,25 @@ fn title_of(entry: &FeedEntry) -> String {
     let commit = event.push.as_ref().and_then(|push| push.commits.last());
     let of_commit = commit.and_then(|commit| commit.message.lines().next().map(str::to_owned));
     of_target.or(of_commit).unwrap_or_default()
+}
+
+/// The page of the object of an event, or of the newest commit of a push. Strangers have no pages of issues, merge
+/// requests, milestones and snippets.
+fn address_of(FeedEntry { view, project }: &FeedEntry, is_signed_in: bool) -> Option<String> {
+    if let Some(push) = &view.event.push {
+        return push.commits.last().map(|commit| format!("/{project}/commit/{}", commit.id));
+    }
+    let target = view.event.target.as_ref().filter(|_| is_signed_in)?;
+    let page = match (target.belongs_to, view.number) {
+        (Some(Noteable::Issue(_)), Some(number)) => format!("issues/{number}"),
+        (Some(Noteable::MergeRequest(_)), Some(number)) => format!("merge_requests/{number}"),
+        (Some(Noteable::Snippet(snippet)), _) => format!("snippets/{snippet}"),
+        (Some(_), _) => return None,
+        (None, _) if target.kind == kind::MILESTONE => format!("milestones/{}", target.id?),
+        (None, _) => return None,
+    };
+    let anchor = view.note.as_ref().map(|view| format!("#note_{}", view.note.id));
+    Some(format!("/{project}/{page}{}", anchor.unwrap_or_default()))
 }
 
 #[derive(Template)]
