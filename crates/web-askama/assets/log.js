@@ -26,10 +26,8 @@
     for (let at = 0; at < lines.length - MAX_LINES; at++) lines[at].remove();
     ({ offset, line, style } = answer);
     if (follows) log.scrollTop = log.scrollHeight;
-    if (status && status.textContent !== answer.status) {
-      status.textContent = status.dataset.state = answer.status;
-      if (answer.is_complete) return location.reload();
-    }
+    // Links, buttons and notes of the page depend on the status.
+    if (status && status.textContent.trim() !== answer.status) return location.reload();
     setTimeout(next, 1000);
   };
   log.scrollTop = log.scrollHeight;
