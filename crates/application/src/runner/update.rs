@@ -47,10 +47,15 @@ pub struct Update<'a> {
     pub version: (&'a str, &'a str),
 }
 
-/// Checks that the runner with this token runs the build, before a long log is read. Returns the user of the build.
+/// Checks that the runner with this token runs the build, while a report with a long log is read. That the report still
+/// arrives counts as a sign of life. Returns the user of the build.
 pub fn authorize_update(app: &App, token: &str, id: BuildId) -> Result<Option<UserId>, Error> {
     let call = Update { token, build: id, version: ("", "") };
-    app.store.read(|tx| Ok(find_reported(app, tx, call)?.user))
+    let build = app.store.read(|tx| find_reported(app, tx, call))?;
+    if is_update_due(app, &build, app.clock.now()) {
+        app.store.write(|tx| record_contact(app, tx, call))?;
+    }
+    Ok(build.user)
 }
 
 /// Stores the report about a build that the runner with this token runs. For any other build the runner gets not found,

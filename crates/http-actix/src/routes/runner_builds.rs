@@ -7,11 +7,14 @@ use std::time::{Duration, Instant};
 use actix_web::http::StatusCode;
 use actix_web::http::header::{CONTENT_LENGTH, CONTENT_RANGE, HeaderName, RANGE, USER_AGENT};
 use actix_web::{HttpMessage, HttpRequest, HttpResponse, web};
+use hexforge_application::app::App;
 use hexforge_application::error::{Entity, Error};
+use hexforge_application::retry;
 use hexforge_application::runner::{self, Appended, Report, Update, Updated};
 use hexforge_domain::ci::status::{Status, Transition};
 use hexforge_domain::id::{BuildId, UserId};
 use hexforge_domain::limiter::Permit;
+use hexforge_domain::ports::store::StoreError;
 use hexforge_domain::runner::RunnerInfo;
 use hexforge_domain::text::limit;
 use tokio::time::sleep;
@@ -27,6 +30,10 @@ use crate::respond;
 
 /// The size of the blocks in which bodies are read.
 const BLOCK: usize = 1 << 20;
+
+/// The size of the blocks in which updates are read. Each block is a sign of life of its runner, so a slow one must not
+/// take minutes.
+const REPORT_BLOCK: usize = 256 << 10;
 
 /// The maximum size of an update: a log of the maximum length, most of it escaped.
 const MAX_REPORT: usize = 3 * limit::LOG;
@@ -208,25 +215,34 @@ async fn read_report(
         return Ok((api.params().with_form(&form)?, None));
     }
     let (mut text, mut received, mut permit) = (LongText::new("trace", limit::LOG), 0, None);
-    let mut is_authorized = false;
-    while let Some(block) = body.next_block(BLOCK).await? {
+    let mut runner: Option<String> = None;
+    while let Some(block) = body.next_block(REPORT_BLOCK).await? {
         received += block.len();
         text.push(&block);
         // What a log has beyond its limit is read and discarded, because the state of the build follows. Only a runner
         // that runs the build may send so much: with a permit for uploads, and at the minimum rate.
-        let is_too_long = received > MAX_REPORT && !is_authorized;
+        let is_too_long = received > MAX_REPORT && runner.is_none();
         if text.rest_length() > api.max_body() || is_too_long {
             return Err(too_large());
         }
-        if received >= BLOCK && permit.is_none() {
-            let authorized = match text.head() {
-                Some(head) => authorize_report(api, &head, id).await?,
-                None => None,
-            };
-            is_authorized = authorized.is_some();
-            let user = authorized.flatten();
-            permit = Some(api.permit_of(|limiter| &limiter.uploads, user).await?);
+        if received < REPORT_BLOCK {
+            continue;
         }
+        if permit.is_some() {
+            if let Some(token) = &runner {
+                authorize_again(api, token, id).await?;
+            }
+            continue;
+        }
+        runner = match text.head() {
+            Some(head) => token_of_report(api, &head)?,
+            None => None,
+        };
+        let user = match &runner {
+            Some(token) => authorize_report(api, token, id).await?,
+            None => None,
+        };
+        permit = Some(api.permit_of(|limiter| &limiter.uploads, user).await?);
     }
     let (rest, trace) = text.finish();
     let params = api.params().with_json(&rest)?;
@@ -236,22 +252,35 @@ async fn read_report(
     Ok((params.with_text("trace", String::from_utf8_lossy(&trace).into_owned()), permit))
 }
 
-/// Checks the token of an update before its log is read, if the token comes before the log. Returns the user of the
-/// build, if it has one. `None` if nothing was checked.
-async fn authorize_report(
-    api: &Api<(Token, Report)>,
-    head: &[u8],
-    id: BuildId,
-) -> ApiResult<Option<Option<UserId>>> {
+/// The token of an update whose log is still read, if the token comes before the log.
+fn token_of_report(api: &Api<(Token, Report)>, head: &[u8]) -> ApiResult<Option<String>> {
     let params = api.params().with_json(head)?;
     if !params.has("token") {
         return Ok(None);
     }
     let Token { token } = params.read_declared(&HashMap::new(), api.dialect())?;
-    let user = api
-        .run_for_runner(token.clone(), move |app, _| runner::authorize_update(app, &token, id))
-        .await?;
-    Ok(Some(user))
+    Ok(Some(token))
+}
+
+/// Checks the token of an update before most of its log is read. Returns the user of the build, if it has one.
+async fn authorize_report(
+    api: &Api<(Token, Report)>,
+    token: &str,
+    id: BuildId,
+) -> ApiResult<Option<UserId>> {
+    let own = token.to_owned();
+    api.run_for_runner(token.to_owned(), move |app, _| runner::authorize_update(app, &own, id))
+        .await
+}
+
+/// Checks the token again while the log is read. An update counts once for the rate limits, however long it is.
+async fn authorize_again(api: &Api<(Token, Report)>, token: &str, id: BuildId) -> ApiResult<()> {
+    let own = token.to_owned();
+    let is_busy = |error: &Error| matches!(error, Error::Store(StoreError::Busy));
+    let authorize = move |app: &App| {
+        retry::while_busy(retry::TRIES, is_busy, || runner::authorize_update(app, &own, id))
+    };
+    api.run_step(authorize).await.map(drop)
 }
 
 /// Reads a body of bounded size.

@@ -8,7 +8,10 @@ use std::time::{Duration, Instant};
 
 use chrono::TimeDelta;
 use hexforge_application::build::expiry;
+use hexforge_domain::ci::status::Status;
+use hexforge_domain::id::BuildId;
 use hexforge_domain::limiter::TransferLimits;
+use hexforge_domain::ports::store::StoreError;
 use hexforge_http_actix::{Dialect, RateLimits};
 use hexforge_tests::forge::{ROOT, RUNNERS};
 use hexforge_tests::runner::{call, token_of};
@@ -26,6 +29,7 @@ on_every_store!(
     a_piece_without_an_offset_is_refused,
     information_is_read_key_by_key,
     a_silent_runner_fails_its_builds_after_minutes,
+    a_report_that_still_arrives_is_a_sign_of_life,
     a_build_that_its_runner_never_got_waits_again,
     the_end_of_a_log_is_compared_with_what_was_sent,
     builds_of_a_removed_runner_fail_at_once,
@@ -184,6 +188,41 @@ fn a_silent_runner_fails_its_builds_after_minutes(forge: &Forge) {
     assert_eq!(ci_project.build(&build)["status"], "failed");
     let waiting = runner.take().expect("the other build waits");
     assert_ne!(waiting["id"], build["id"]);
+}
+
+/// A long log on a slow line takes longer than a runner may be silent.
+fn a_report_that_still_arrives_is_a_sign_of_life(forge: &Forge) {
+    let (ci_project, runner, build) = running_build(forge, "ada");
+    let id = BuildId(build["id"].as_i64().expect("it is a number"));
+    let log = "x".repeat(4 << 20);
+    let body = json!({"state": "success", "token": runner.token, "trace": log}).to_string();
+    let head = format!(
+        "PUT /ci/api/v1/builds/{id}.json HTTP/1.1\r\nHost: forge.test\r\n\
+         Content-Type: application/json\r\nContent-Length: {}\r\nConnection: close\r\n\r\n",
+        body.len()
+    );
+    let mut stream = TcpStream::connect(forge.address).expect("it listens");
+    stream.write_all(head.as_bytes()).expect("it is read");
+    for piece in body.as_bytes().chunks(body.len() / 3 + 1) {
+        forge.clock.advance(TimeDelta::minutes(4));
+        stream.write_all(piece).expect("it is read");
+        let since = Instant::now();
+        let is_noted = || {
+            let found = forge.app.store.read::<_, StoreError>(|tx| tx.builds().find(id));
+            let found = found.expect("it can be read").expect("it exists");
+            found.status != Status::Running || found.updated_at == forge.app.clock.now()
+        };
+        while !is_noted() {
+            assert!(since.elapsed() < Duration::from_secs(20), "the report is no sign of life");
+            std::thread::sleep(Duration::from_millis(20));
+        }
+        assert_eq!(expiry::fail_silent_builds(&forge.app, &|| true).expect("it can"), 0);
+    }
+    let mut answer = [0; 12];
+    stream.read_exact(&mut answer).expect("it answers");
+    assert_eq!(&answer, b"HTTP/1.1 200");
+    assert_eq!(ci_project.build(&build)["status"], "success");
+    assert_eq!(ci_project.trace(&build).len(), log.len());
 }
 
 /// Only runners that report about a new build at once lose it. Older ones may prepare for minutes.
@@ -358,6 +397,11 @@ fn runners_and_builds_count_for_their_own_tokens() {
     };
     assert!((0..30).any(|n| made_up(n) == 429));
     assert_eq!(other.build_request().send().status, 204);
+    // A long report is one request.
+    ci_project.pipeline();
+    let build = other.take().expect("it waits");
+    let log = "x".repeat(12 << 20);
+    final_update(&forge, &other.token, &build, &log).send().expect(200);
 }
 
 /// A minimum rate, and no limit on the total time.
