@@ -7,7 +7,8 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::os::unix::process::CommandExt;
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::thread;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, bail};
@@ -32,10 +33,47 @@ const CONCURRENT: usize = 2;
 /// How long the end of the server waits for the runner.
 const STOP_TIMEOUT: Duration = Duration::from_secs(10);
 
+/// How often the server looks whether the runner still runs.
+const LOOK_INTERVAL: Duration = Duration::from_secs(5);
+
 /// A running runner. It ends with the server, also if the server is killed.
 pub struct BuiltInRunner {
-    child: Mutex<Child>,
+    process: Arc<Mutex<RunnerProcess>>,
     _folder: TempDir,
+}
+
+/// The process of the runner, which is started again if it ends before the server.
+struct RunnerProcess {
+    command: Command,
+    child: Child,
+    is_stopping: bool,
+}
+
+impl RunnerProcess {
+    /// Starts the runner again if it has ended.
+    fn revive(&mut self) {
+        if self.is_stopping || matches!(self.child.try_wait(), Ok(None)) {
+            return;
+        }
+        tracing::warn!("the runner of --with-runner ended, and is started again");
+        match self.command.spawn() {
+            Ok(child) => self.child = child,
+            Err(error) => tracing::error!(%error, "the runner of --with-runner cannot be started"),
+        }
+    }
+}
+
+/// Revives a runner until the server stops it.
+fn watch(process: &Weak<Mutex<RunnerProcess>>) {
+    loop {
+        thread::sleep(LOOK_INTERVAL);
+        let Some(process) = process.upgrade() else { return };
+        lock(&process).revive();
+    }
+}
+
+fn lock(process: &Mutex<RunnerProcess>) -> MutexGuard<'_, RunnerProcess> {
+    process.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 impl BuiltInRunner {
@@ -96,13 +134,19 @@ impl BuiltInRunner {
              {place}. Use `hexforge runner` on another machine for more."
         )?;
         tracing::warn!(user, place, "builds run on the machine of the server");
-        Ok(Self { child: Mutex::new(child), _folder: folder })
+        let process = Arc::new(Mutex::new(RunnerProcess { command, child, is_stopping: false }));
+        let watched = Arc::downgrade(&process);
+        let watching = thread::Builder::new().name("with-runner".to_owned());
+        watching.spawn(move || watch(&watched)).context("a thread cannot be started")?;
+        Ok(Self { process, _folder: folder })
     }
 
     /// Stops the builds, waits until they are reported as failed, and ends the runner.
     pub fn stop(&self) {
-        let mut child = self.child.lock().unwrap_or_else(PoisonError::into_inner);
-        let (pid, since) = (Pid::from_child(&child), Instant::now());
+        let mut process = lock(&self.process);
+        process.is_stopping = true;
+        let child = &mut process.child;
+        let (pid, since) = (Pid::from_child(child), Instant::now());
         // The first signal lets builds finish, the second stops them.
         let mut signals = 2;
         while since.elapsed() < STOP_TIMEOUT {
@@ -113,7 +157,7 @@ impl BuiltInRunner {
                 let _ = kill_process(pid, Signal::TERM);
                 signals -= 1;
             }
-            std::thread::sleep(Duration::from_millis(100));
+            thread::sleep(Duration::from_millis(100));
         }
         let _ = child.kill();
         let _ = child.wait();

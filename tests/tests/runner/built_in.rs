@@ -56,6 +56,20 @@ impl Drop for Server {
     }
 }
 
+/// The ids of the processes that a process has started.
+fn children_of(pid: u32) -> Vec<String> {
+    let threads = std::fs::read_dir(format!("/proc/{pid}/task")).expect("it runs");
+    let children = threads.map(|thread| {
+        let thread = thread.expect("it is listed").path();
+        // The thread may have ended.
+        std::fs::read_to_string(thread.join("children")).unwrap_or_default()
+    });
+    children
+        .flat_map(|list| list.split(' ').map(str::to_owned).collect::<Vec<_>>())
+        .filter(|pid| !pid.trim().is_empty())
+        .collect()
+}
+
 /// Builds run as another user or in a sandbox, and cannot read the data of the server. A second start uses the same
 /// runner, and a killed server takes its runner with it.
 #[test]
@@ -80,6 +94,11 @@ fn a_server_with_a_runner_builds_what_is_pushed() {
     );
     assert!(secrets.exists());
     assert!(wait_until(|| server.status() == "success"), "{}", server.status());
+    // A runner that ends before the server is started again.
+    for child in children_of(server.child.id()) {
+        let killed = Command::new("kill").args(["-KILL", &child]).status();
+        assert!(killed.is_ok_and(|status| status.success()), "the runner is a child of the server");
+    }
     server.push(&tree, "job: {script: [sleep 3014.5]}\n");
     assert!(wait_until(|| sleeps("3014.5")));
     drop(server);
