@@ -1,6 +1,7 @@
 //! HTTP basic authentication for a single request: a login with a password or a token, as git and browsers send it.
 
 use hexforge_domain::ci::status::Status;
+use hexforge_domain::commit::ObjectId;
 use hexforge_domain::id::{BuildId, ProjectId};
 use hexforge_domain::policy::Actor;
 use hexforge_domain::ports::store::{StoreError, Tx};
@@ -71,13 +72,22 @@ pub fn by_password(app: &App, attempt: &Attempt) -> Result<Actor, Error> {
 /// The login for the token of a running build.
 pub const BUILD_LOGIN: &str = "gitlab-ci-token";
 
-/// The identity with which a running build reads.
+/// A running build that reads repositories.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum BuildCaller {
-    /// The user who started the build: it may read what this user may read.
-    User(Actor),
-    /// No user: the build may read its own project.
-    Project(ProjectId),
+pub struct BuildCaller {
+    /// The user who started the build: it may read what this user may read. Without one, it may read its own project.
+    pub user: Option<Actor>,
+    /// What the build is about.
+    pub source: BuildSource,
+}
+
+/// The commit of a running build.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct BuildSource {
+    /// The project of the build.
+    pub project: ProjectId,
+    /// The commit, which the build may fetch even if no ref leads to it any more.
+    pub commit: ObjectId,
 }
 
 /// Authenticates the token of a running build under the login [`BUILD_LOGIN`].
@@ -91,10 +101,13 @@ pub fn by_build(app: &App, attempt: &Attempt) -> Result<Option<BuildCaller>, Err
             build.status == Status::Running && ci_token::is_build_token(app, build, token)
         });
         let Some(build) = found else { return Ok(None) };
-        let Some(user) = build.user else {
-            return Ok(Some(BuildCaller::Project(build.project)));
-        };
+        // A build is deleted together with its pipeline.
+        let pipeline = tx.pipelines().find(build.project, build.pipeline)?;
+        let Some(commit) = pipeline.map(|pipeline| pipeline.sha) else { return Ok(None) };
+        let source = BuildSource { project: build.project, commit };
+        let Some(user) = build.user else { return Ok(Some(BuildCaller { user: None, source })) };
         let user = tx.users().find(user)?.filter(|user| user.state.may_act());
-        Ok(user.map(|user| BuildCaller::User(Actor::of(user.id, &user.privileges))))
+        let user = user.map(|user| Actor::of(user.id, &user.privileges));
+        Ok(user.map(|user| BuildCaller { user: Some(user), source }))
     })
 }

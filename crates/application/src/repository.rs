@@ -27,7 +27,9 @@ use hexforge_domain::repository::{Archive, ArchiveFormat, Comparison, Contributo
 
 use crate::app::App;
 use crate::error::{Entity, Error, Refusal};
-pub use open::{open, open_for, open_for_client, open_with_refs, refs, unless_removed};
+pub use open::{
+    open, open_for, open_for_build, open_for_client, open_with_refs, refs, unless_removed,
+};
 
 /// The minimum length of an abbreviated blob id. Shorter ones would let callers enumerate all blobs.
 const MIN_ABBREVIATION: usize = 7;

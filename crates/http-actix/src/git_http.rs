@@ -124,7 +124,10 @@ async fn upload_pack(
     drop(actix_web::rt::spawn(body::pump(early, incoming, sender, body::MAX_DISCARDED)));
     let written = stream::start(&shared.edge.limiter, permit, move |to| {
         let mut from = encoding.decoded(body, MAX_REQUEST_BYTES);
-        let repository = repository::open_for_client(&app, project.id, holder)?;
+        let repository = match caller.build.filter(|build| build.project == project.id) {
+            Some(build) => repository::open_for_build(&app, project.id, build.commit, holder)?,
+            None => repository::open_for_client(&app, project.id, holder)?,
+        };
         let served = repository.upload_pack(version, Conversation::Stateless, &mut from, to);
         repository::unless_removed(&app, project.id, served.map_err(Error::from))
     });
@@ -184,10 +187,10 @@ async fn admit(
 ) -> Result<(Caller, Project), ErrorAnswer> {
     let caller = caller::identify(request, shared).await?;
     let holder = holder(request, caller);
-    let transport = if caller.is_build { GitTransport::Build } else { GitTransport::HTTP };
+    let transport = if caller.build.is_some() { GitTransport::Build } else { GitTransport::HTTP };
     let project = caller::blocking(shared, holder, move |app| {
         require_transport(app, transport)?;
-        match (service, caller.own) {
+        match (service, caller.own()) {
             (Service::UploadPack, Some(own)) => may_fetch_as_build(app, own, &named),
             (Service::UploadPack, None) => may_fetch(app, caller.actor, &named),
             (Service::ReceivePack, _) => match may_push(app, caller.actor, &named) {

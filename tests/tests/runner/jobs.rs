@@ -4,6 +4,27 @@ use hexforge_persistence_diesel::testing::TestDatabase;
 
 use super::scene::{Scene, has_bubblewrap};
 
+/// Its pipeline waited while a forced push took the commit from its branch.
+#[test]
+fn a_commit_that_no_branch_contains_any_more_is_built() {
+    let scene = Scene::new();
+    scene.register(&[]);
+    // The default branch is protected against forced pushes.
+    scene.push("other: {script: [echo]}\n");
+    let (url, tree) = (scene.push_url(), &scene.tree);
+    let push = || tree.git(&["push", "-q", "--force", &url, "HEAD:refs/heads/topic"]);
+    tree.write(".gitlab-ci.yml", "first: {script: ['git log -1 --format=%H']}\n");
+    let commit = tree.commit("Build it");
+    push();
+    tree.write(".gitlab-ci.yml", "second: {script: [echo]}\n");
+    tree.git(&["commit", "-q", "-a", "--amend", "-m", "Rewrite it"]);
+    push();
+    let _runner = scene.start_runner(&[]);
+    scene.wait_for_status("second", "success");
+    scene.wait_for_status("first", "success");
+    assert!(scene.trace("first").contains(&commit));
+}
+
 const WHOLE: &str = r#"
 stages: [build, test, deploy]
 variables:

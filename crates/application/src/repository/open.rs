@@ -2,12 +2,14 @@
 
 use std::sync::Arc;
 
+use hexforge_domain::commit::ObjectId;
 use hexforge_domain::id::ProjectId;
 use hexforge_domain::limiter::Caller;
 use hexforge_domain::ports::git::{GitError, Repository};
 use hexforge_domain::ports::store::{StoreError, Tx};
 use hexforge_domain::project::ProjectHeader;
-use hexforge_domain::refs::{RepositoryState, Snapshot};
+use hexforge_domain::refs::reserved::build_ref;
+use hexforge_domain::refs::{Ref, RepositoryState, Snapshot};
 
 use crate::app::App;
 use crate::error::{Entity, Error};
@@ -50,6 +52,23 @@ pub fn open_for_client(
         return Err(Error::NotFound(Entity::Project));
     }
     Ok(repository)
+}
+
+/// Like [`open_for_client`], for a running build. It may also fetch its own commit, from which a forced push or the
+/// deletion of a branch may have taken the last ref.
+pub fn open_for_build(
+    app: &App,
+    project: ProjectId,
+    commit: ObjectId,
+    caller: Caller,
+) -> Result<Box<dyn Repository>, Error> {
+    let refs = refs(app, project)?;
+    if refs.version() == 0 || refs.visible().any(|one| one.target == commit) {
+        return open_for_client(app, project, caller);
+    }
+    let own = Ref { name: build_ref(commit), target: commit, peeled: None };
+    let refs = refs.proposed([(own.name.as_str(), Some(&own))], &[]);
+    open_with_refs(app, project, Arc::new(refs), caller)
 }
 
 /// Like [`open_for_client`], with refs that the client has seen.

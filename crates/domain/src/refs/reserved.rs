@@ -14,6 +14,11 @@ pub fn kept_ref(commit: ObjectId) -> String {
     format!("{KEEP_AROUND}{commit}")
 }
 
+/// The ref by which a running build sees its commit. It is never stored.
+pub fn build_ref(commit: ObjectId) -> String {
+    format!("refs/builds/{commit}")
+}
+
 /// Returns whether only the service itself may create, change or delete a ref of this name.
 pub fn is_reserved(name: &str) -> bool {
     is_hidden(name) || name.starts_with(MERGE_REQUESTS)

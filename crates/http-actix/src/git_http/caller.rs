@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use actix_web::{HttpRequest, web};
 use hexforge_application::app::App;
-use hexforge_application::basic_auth::{self, BuildCaller};
+use hexforge_application::basic_auth::{self, BuildCaller, BuildSource};
 use hexforge_application::error::Error;
 use hexforge_application::retry;
 use hexforge_application::session::Attempt;
@@ -27,10 +27,15 @@ pub(super) struct Caller {
     pub(super) actor: Actor,
     /// Whether the credentials allow reading only.
     pub(super) reads_only: bool,
-    /// Whether the credentials are the token of a running build.
-    pub(super) is_build: bool,
+    /// The running build whose token the credentials are.
+    pub(super) build: Option<BuildSource>,
+}
+
+impl Caller {
     /// The project of a build without a user. Its token allows reading this project only.
-    pub(super) own: Option<ProjectId>,
+    pub(super) fn own(&self) -> Option<ProjectId> {
+        self.build.filter(|_| self.actor == Actor::Anonymous).map(|build| build.project)
+    }
 }
 
 /// Identifies the caller by headers only, because URLs of repositories have no parameters. Invalid credentials are
@@ -42,7 +47,7 @@ pub(super) async fn identify(
     let credentials = Credentials { sudo: None, ..credentials(request, &Params::default()) };
     let address = client_address(request);
     let attempt = basic(request).map(|(login, password)| Attempt { login, password, address });
-    let nobody = Caller { actor: Actor::Anonymous, reads_only: false, is_build: false, own: None };
+    let nobody = Caller { actor: Actor::Anonymous, reads_only: false, build: None };
     if credentials == Credentials::default() && attempt.is_none() {
         return Ok(nobody);
     }
@@ -79,7 +84,7 @@ fn by_tokens(
 ) -> Result<Option<Caller>, Error> {
     let caller = |actor, reads_only| match actor {
         Actor::Anonymous => None,
-        actor => Some(Caller { actor, reads_only, is_build: false, own: None }),
+        actor => Some(Caller { actor, reads_only, build: None }),
     };
     let actor = match sign_in::identify(app, credentials) {
         Err(Error::StaleToken(_)) => Actor::Anonymous,
@@ -92,15 +97,9 @@ fn by_tokens(
     if let Some(known) = caller(basic_auth::by_token(app, attempt)?, false) {
         return Ok(Some(known));
     }
-    match basic_auth::by_build(app, attempt)? {
-        Some(BuildCaller::User(actor)) => {
-            return Ok(caller(actor, true).map(|caller| Caller { is_build: true, ..caller }));
-        }
-        Some(BuildCaller::Project(project)) => {
-            let (actor, own) = (Actor::Anonymous, Some(project));
-            return Ok(Some(Caller { actor, reads_only: true, is_build: true, own }));
-        }
-        None => (),
+    if let Some(BuildCaller { user, source }) = basic_auth::by_build(app, attempt)? {
+        let actor = user.unwrap_or(Actor::Anonymous);
+        return Ok(Some(Caller { actor, reads_only: true, build: Some(source) }));
     }
     Ok(caller(basic_auth::by_any_token(app, attempt)?, true))
 }

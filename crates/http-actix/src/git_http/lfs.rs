@@ -138,10 +138,10 @@ impl Client {
 }
 
 fn identity(caller: Caller) -> LfsIdentity {
-    let Caller { actor, reads_only, is_build, own } = caller;
-    match own {
+    let Caller { actor, reads_only, build } = caller;
+    match caller.own() {
         Some(project) => LfsIdentity::BuildOfProject(project),
-        None if is_build => LfsIdentity::BuildOfUser(actor),
+        None if build.is_some() => LfsIdentity::BuildOfUser(actor),
         None if reads_only => LfsIdentity::Reader(actor),
         None => LfsIdentity::Actor(actor),
     }
