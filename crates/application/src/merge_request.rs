@@ -3,6 +3,7 @@
 pub mod activity;
 pub mod automatic;
 pub(crate) mod build;
+pub mod changes;
 pub mod closing;
 pub mod commands;
 pub mod comments;

@@ -28,7 +28,7 @@ pub struct Note {
     pub project: ProjectId,
     /// The issue, merge request or commit.
     pub on: Noteable,
-    /// The line of the commit's diff, if the note is about one.
+    /// The line of the diff of the commit or merge request, if the note is about one.
     pub position: Option<NotePosition>,
     /// The author of the comment, or the user whose change a system note describes.
     pub author: UserId,

@@ -4,6 +4,7 @@
 //! lane for comparisons, and inserts the [`DiffHtml`] into its template.
 
 mod expand;
+mod notes;
 mod patch;
 mod rows;
 mod words;
@@ -24,6 +25,7 @@ use crate::visible;
 use crate::visit::Visit;
 
 use expand::Numbers;
+pub(crate) use notes::{LineNote, LinePlace, find_line};
 pub(crate) use patch::{plain_diff, write_email};
 use rows::{Expansion, Line, Pair, Row};
 
@@ -194,8 +196,9 @@ impl DiffOptions {
 struct FileChange {
     /// The heading: the path, or both paths of a renamed file.
     name: String,
-    /// The path after the change.
+    /// The path after the change, as it is shown and as it is.
     path: String,
+    raw_path: String,
     /// Whether it has characters that change the direction of text.
     has_hidden: bool,
     note: Option<String>,
@@ -203,6 +206,8 @@ struct FileChange {
     pairs: Vec<Pair>,
     /// The address that shows a folded file.
     unfold: Option<String>,
+    /// The number of comments on lines of a folded file.
+    folded_notes: Option<String>,
     /// The page of the file after the change.
     file: Option<String>,
     /// Links to lines after the last hunk.
@@ -231,6 +236,10 @@ pub(crate) struct DiffView {
     shown_of_more: Option<usize>,
     is_incomplete: bool,
     is_side_by_side: bool,
+    /// Whether a column has the links for comments.
+    has_comments: bool,
+    /// The number of columns.
+    columns: usize,
     ignores_white_space: bool,
     other_layout: String,
     other_white_space: String,
@@ -281,6 +290,11 @@ impl DiffView {
             address: options.address(layout, ignores, Some(&diff.new_path)),
         });
         let (other, file) = (layout.other(), options.file.as_deref());
+        let has_comments = options.comments.is_some();
+        let columns = match layout {
+            Layout::Unified => 4 + usize::from(has_comments),
+            Layout::SideBySide => 6 + 2 * usize::from(has_comments),
+        };
         Self {
             summary: summary(diffs.len(), additions as u64, deletions as u64),
             shown_of_more: (wanted.len() > files.len()).then_some(files.len()),
@@ -288,6 +302,8 @@ impl DiffView {
             files,
             is_incomplete: false,
             is_side_by_side: layout == Layout::SideBySide,
+            has_comments,
+            columns,
             ignores_white_space: ignores,
             other_layout: options.address(other, ignores, file),
             other_white_space: options.address(layout, !ignores, file),
@@ -376,8 +392,10 @@ impl FileChange {
             name: shown_name(diff),
             has_hidden: visible::has_hidden(&diff.text) || visible::has_hidden(&diff.new_path),
             path: visible::name(&diff.new_path),
+            raw_path: diff.new_path.clone(),
             note: note(diff),
             unfold: is_folded.then(unfold),
+            folded_notes: None,
             file: blobs.map(|blobs| format!("{blobs}/{}", address::path(&diff.new_path))),
             rows,
             pairs,

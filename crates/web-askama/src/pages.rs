@@ -46,7 +46,7 @@ mod sign_up;
 mod snippets;
 mod submodules;
 mod tags;
-mod tracker;
+pub(crate) mod tracker;
 
 use crate::assets;
 use crate::forms::Guard;

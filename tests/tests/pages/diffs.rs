@@ -1,7 +1,11 @@
 //! Diffs of commits, under the names that users of assistive technology and tests rely on.
 
+use chrono::TimeDelta;
+use hexforge_tests::forge::ROOT;
 use hexforge_tests::{Forge, on_every_store};
 
+use super::issues::{issue, member};
+use super::merge_requests::{request, with_topic};
 use super::support::{Browser, Page, project, user};
 
 on_every_store!(
@@ -11,7 +15,22 @@ on_every_store!(
     long_diffs_are_folded,
     diffs_are_available_as_text,
     the_layout_of_changes_is_a_preference,
+    comments_are_shown_below_their_lines,
+    comments_on_lines_that_are_not_shown_are_linked,
+    comments_on_lines_that_vanished_stay_in_the_discussion,
+    comments_on_lines_are_for_readers_of_the_merge_request,
 );
+
+/// The first merge request, and its changes.
+const REQUEST: &str = "/root/ship/merge_requests/1";
+const CHANGES: &str = "/root/ship/merge_requests/1/diffs";
+
+/// Writes a comment by the link of a line, which has this name.
+fn comment_on(browser: &Browser<'_>, link: &str, text: &str) {
+    let page = browser.get(CHANGES).page(200);
+    let form = page.attributes(&format!("a.comment[aria-label='{link}']"), "href").remove(0);
+    assert_eq!(browser.post_from(&form, &form, &[("note", text)]).0.status, 303);
+}
 
 fn a_commit_has_its_links_and_refs(forge: &Forge) {
     let (id, tree) = project(forge, "ship", "20");
@@ -200,4 +219,130 @@ fn the_layout_of_changes_is_a_preference(forge: &Forge) {
     assert_eq!(other(&format!("{address}?view=other")), link("Unified", "?view=inline"));
     ada.post_from(settings, settings, &[("diff_view", "<b>")]).redirects(303, settings);
     assert_eq!(other(&address), link("Side by side", "?view=parallel"));
+}
+
+fn comments_are_shown_below_their_lines(forge: &Forge) {
+    let (id, _) = with_topic(forge, "ship", "20");
+    request(forge, id, &[]);
+    user(forge, "ada");
+    let ada = Browser::signed_in(forge, "ada");
+    let hostile = "Why *this*? <script>alert(1)</script> <b onclick=\"alert(2)\">b</b>";
+    comment_on(&ada, "Comment on line 2", hostile);
+    comment_on(&ada, "Comment on removed line 2", "It was **good**");
+    comment_on(&ada, "Comment on line 1", "Unchanged");
+    comment_on(&ada, "Comment on line 2", "Me too");
+    let discussion = ada.get(REQUEST).page(200);
+    let comments = "article[aria-label='Comment by ada']";
+    let places = discussion.all(&format!("{comments} code"));
+    let [first, second] = ["src/a/main.rs:1", "src/a/main.rs:2"];
+    assert_eq!(places, [second, second, first, second]);
+    let removed = &discussion.all(&format!("{comments} > p.muted"))[1];
+    assert_eq!(*removed, format!("on {second}, a removed line"));
+    let anchors = discussion.attributes(&format!("{comments} h3 > a.muted"), "href");
+    let mut expected: Vec<String> =
+        anchors.iter().map(|anchor| format!("{REQUEST}{anchor}")).collect();
+    expected.sort_unstable();
+    for query in ["", "?w=1", "?view=parallel", "?file=src/a/main.rs&view=parallel"] {
+        let page = ada.get(&format!("{CHANGES}{query}")).page(200);
+        assert_eq!(page.faults(), [""; 0], "{query}");
+        assert!(!page.1.contains("<script>alert") && !page.1.contains("onclick"), "{query}");
+        let below = |line: &str| {
+            page.all(&format!("ol[aria-label='Comments on {line}'] {comments} .prose"))
+        };
+        assert_eq!(below("line 1"), ["Unchanged"], "{query}");
+        assert_eq!(below("removed line 2"), ["It was good"], "{query}");
+        assert_eq!(below("line 2").len(), 2, "{query}");
+        assert!(below("line 2")[0].starts_with("Why this?"), "{query}");
+        assert_eq!(below("line 2")[1], "Me too", "{query}");
+        // Both sides of a pair are in one row.
+        let (removed, added) = match query.contains("parallel") {
+            true => ("tr[data-kind=added] + tr", "tr[data-kind=added] + tr + tr"),
+            false => ("tr[data-kind=removed] + tr", "tr[data-kind=added] + tr"),
+        };
+        assert_eq!(page.all(&format!("{removed} > .line-notes strong")), ["good"], "{query}");
+        assert_eq!(page.all(&format!("{added} > .line-notes em")), ["this"], "{query}");
+        let mut links = page.attributes(&format!("{comments} h3 > a.muted"), "href");
+        links.sort_unstable();
+        assert_eq!(links, expected, "{query}");
+        assert!(page.all(&format!("{comments} form")).is_empty(), "{query}");
+    }
+}
+
+fn comments_on_lines_that_are_not_shown_are_linked(forge: &Forge) {
+    let (id, tree) = project(forge, "ship", "20");
+    let text = |changed: &str| (1..=60).map(|_| "line\n").collect::<String>() + changed;
+    tree.write("a.txt", text("old\n")).commit("Before");
+    tree.git(&["checkout", "-q", "-b", "topic"]);
+    tree.write("a.txt", text("new\n")).write("Cargo.lock", "one\n").commit("Second");
+    forge.fill(id, &tree);
+    request(forge, id, &[]);
+    let root = Browser::signed_in(forge, "root");
+    for (path, numbers, shown) in
+        [("a.txt", "old=7&new=7", " line"), ("Cargo.lock", "new=1", "+one")]
+    {
+        let form = format!("{CHANGES}/comment?path={path}&{numbers}");
+        let page = root.get(&form).page(200);
+        let shown = format!("<pre class=\"message\" tabindex=\"0\">{shown}</pre>");
+        assert!(page.1.contains(&shown), "{}", page.1);
+        assert_eq!(root.post_from(&form, &form, &[("note", path)]).0.status, 303);
+    }
+    let page = root.get(CHANGES).page(200);
+    assert!(page.all(".line-notes").is_empty());
+    let folded = page.all("section[aria-label='Cargo.lock'] > p");
+    assert_eq!(folded, ["This diff is folded. Show this diff (1 comment)"]);
+    let links = root.get(REQUEST).page(200).attributes("article p.muted a", "href");
+    assert_eq!(links.len(), 2);
+    for (link, path) in links.iter().zip(["a.txt", "Cargo.lock"]) {
+        let (address, anchor) = link.split_once('#').expect("it leads to the comment");
+        let page = root.get(address).page(200);
+        assert_eq!(page.all(&format!("#{anchor} .prose")), [path], "{link}");
+        assert_eq!(page.faults(), [""; 0], "{link}");
+    }
+}
+
+fn comments_on_lines_that_vanished_stay_in_the_discussion(forge: &Forge) {
+    let (id, _) = with_topic(forge, "ship", "20");
+    request(forge, id, &[]);
+    let root = Browser::signed_in(forge, "root");
+    comment_on(&root, "Comment on line 2", "About two");
+    comment_on(&root, "Comment on line 3", "About three");
+    let shown = || root.get(CHANGES).page(200);
+    assert_eq!(shown().all(".line-notes .prose"), ["About two", "About three"]);
+    assert!(!shown().1.contains("on an earlier version"));
+    forge.clock.advance(TimeDelta::seconds(1));
+    let fields = [
+        ("branch_name", "topic"),
+        ("file_path", "src/a/main.rs"),
+        ("content", "fn main() {\n}\n"),
+        ("commit_message", "Shorten"),
+    ];
+    let update = forge.put(&format!("/projects/{id}/repository/files")).token(ROOT);
+    update.form(&fields).send().expect(200);
+    assert_eq!(shown().all(".line-notes .prose"), ["About two"]);
+    assert!(shown().all(".line-notes h3")[0].ends_with("on an earlier version"));
+    let discussion = root.get(REQUEST).page(200);
+    assert_eq!(discussion.all("article .prose"), ["About two", "About three"]);
+}
+
+fn comments_on_lines_are_for_readers_of_the_merge_request(forge: &Forge) {
+    let (id, _) = with_topic(forge, "ship", "20");
+    issue(forge, id, &[("title", "Secret"), ("confidential", "true")]);
+    request(forge, id, &[]);
+    member(forge, id, "guest", "10");
+    let root = Browser::signed_in(forge, "root");
+    comment_on(&root, "Comment on line 2", "Whisper, see #1");
+    let guest = Browser::signed_in(forge, "guest");
+    for (browser, links) in [(&root, vec!["#1"]), (&guest, vec![])] {
+        let page = browser.get(CHANGES).page(200);
+        assert_eq!(page.all(".line-notes .prose"), ["Whisper, see #1"]);
+        assert_eq!(page.all(".line-notes .prose a"), links);
+        assert_eq!(page.1.contains("Secret"), !links.is_empty());
+    }
+    let hide = forge.put(&format!("/projects/{id}")).token(ROOT);
+    hide.form(&[("name", "ship"), ("visibility_level", "0")]).send().expect(200);
+    for browser in [&guest, &Browser::stranger(forge)] {
+        let seen = browser.get(CHANGES).0;
+        assert_eq!(seen.status, 404);
+        assert!(!seen.text().contains("Whisper"), "{}", seen.text());
+    }
 }

@@ -18,7 +18,7 @@ on_every_store!(
 );
 
 /// A project with a branch that changes a file.
-fn with_topic(forge: &Forge, name: &str, visibility: &str) -> (i64, WorkTree) {
+pub fn with_topic(forge: &Forge, name: &str, visibility: &str) -> (i64, WorkTree) {
     let (id, tree) = project(forge, name, visibility);
     tree.git(&["checkout", "-q", "-b", "topic"]);
     tree.write("src/a/main.rs", "fn main() {\n    println!(\"<i>\");\n}\n").commit("Second");
@@ -27,7 +27,7 @@ fn with_topic(forge: &Forge, name: &str, visibility: &str) -> (i64, WorkTree) {
 }
 
 /// Creates a merge request by the interface, as the administrator.
-fn request(forge: &Forge, project: i64, more: &[(&str, &str)]) {
+pub fn request(forge: &Forge, project: i64, more: &[(&str, &str)]) {
     let fields = [("source_branch", "topic"), ("target_branch", "master"), ("title", "Second")];
     let fields: Vec<_> = fields.iter().chain(more).copied().collect();
     let new = forge.post(&format!("/projects/{project}/merge_requests")).token(ROOT);
@@ -156,6 +156,7 @@ fn lines_of_the_changes_are_commented(forge: &Forge) {
     let link = page.attributes(&format!("{rows}[data-kind=added] a.comment"), "href").remove(0);
     let form = ada.get(&link).page(200);
     assert_eq!(buttons(&form, "Comment on line 2"), ["Comment"]);
+    assert_eq!(form.all("pre.message"), ["+ println!(\"<i>\");"]);
     let send = |address: &str, text: &str| ada.post_from(&link, address, &[("note", text)]);
     assert_eq!(send(&link, "").0.status, 422);
     assert_eq!(send(&format!("{one}/diffs/comment"), "x").0.status, 422);
@@ -179,11 +180,12 @@ fn lines_of_the_changes_are_commented(forge: &Forge) {
         let link = links.first().unwrap_or_else(|| panic!("{layout}: {}", page.1));
         let form = ada.get(link).page(200);
         assert_eq!(buttons(&form, "Comment on line 2"), ["Comment"]);
+        assert_eq!(form.all("pre.message"), ["- println!(\"<b>\");"]);
         assert_eq!(ada.post_from(link, link, &[("note", "Gone")]).0.status, 303);
     }
     let page = ada.get(one).page(200);
     let places = page.all("article[aria-label='Comment by ada'] code");
-    assert_eq!(places, ["src/a/main.rs:2", "src/a/main.rs", "src/a/main.rs"]);
+    assert_eq!(places, ["src/a/main.rs:2"; 3]);
     let text = ada.get(&format!("{one}.diff")).0;
     assert_eq!(text.header("Content-Type"), Some("text/plain; charset=utf-8"));
     assert!(text.text().contains("+    println!(\"<i>\");"), "{}", text.text());

@@ -277,6 +277,8 @@ fn comments_are_written_on_commits(forge: &Forge) {
     assert_eq!(page.all(&format!("{comments} strong")), ["Nice"]);
     assert!(!page.1.contains("<script>x"));
     assert_eq!(page.all(&format!("{comments} code")), ["new.txt:2"]);
+    assert_eq!(page.all("ol[aria-label='Comments on line 2'] .prose"), ["Why two?"]);
+    assert_eq!(page.faults(), [""; 0]);
     // A removed line has its old number, and no number in the new file.
     let commit = tree.write("new.txt", "one\nthree\n").commit("Replace a line");
     forge.fill(id, &tree);
@@ -286,9 +288,11 @@ fn comments_are_written_on_commits(forge: &Forge) {
     let last = removed.last().expect("removed lines have links");
     let of_line = guest.get(last).page(200);
     assert_eq!(of_line.all("form[aria-label='Comment on line 2'] button"), ["Comment"]);
+    assert_eq!(of_line.all("pre.message"), ["-two"]);
     guest.post_from(last, last, &[("note", "Why not?")]);
     let page = guest.get(&address).page(200);
-    assert_eq!(page.all(&format!("{comments} code")), ["new.txt"]);
+    assert_eq!(page.all(&format!("{comments} code")), ["new.txt:2"]);
+    assert_eq!(page.all("ol[aria-label='Comments on removed line 2'] .prose"), ["Why not?"]);
     assert_eq!(page.all(&format!("{comments} .prose")), ["Why not?"]);
     let nowhere = address.clone() + "/comment?path=new.txt&old=2";
     assert_eq!(guest.get(&nowhere).0.status, 404);

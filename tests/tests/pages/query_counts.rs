@@ -37,7 +37,7 @@ const PAGES: [(&str, u64); 30] = [
     ("/root/ship/issues/new", 6),
     ("/root/ship/merge_requests", 10),
     ("/root/ship/merge_requests/1", 15),
-    ("/root/ship/merge_requests/1/diffs", 6),
+    ("/root/ship/merge_requests/1/diffs", 7),
     ("/root/ship/milestones", 3),
     ("/root/ship/labels", 5),
     ("/root/ship/boards", 9),

@@ -89,7 +89,7 @@ pub fn create(
         path: asked.path.clone(),
         line: match asked.side {
             LineSide::New => NoteLine::Added(found.new),
-            LineSide::Old => NoteLine::Removed,
+            LineSide::Old => NoteLine::Removed(Some(found.old)),
         },
     });
     app.store.write(|tx| {

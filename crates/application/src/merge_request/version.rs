@@ -38,6 +38,17 @@ pub struct OpenVersion {
 }
 
 impl OpenVersion {
+    /// Opens the target repository of a version.
+    pub(super) fn open(
+        app: &App,
+        actor: Actor,
+        target: ProjectId,
+        version: Option<Version>,
+    ) -> Result<Self, Error> {
+        let repository = open::open_for(app, target, Caller::new(actor, None))?;
+        Ok(Self { repository, version })
+    }
+
     /// The version; `None` when the request has none.
     pub fn version(&self) -> Option<&Version> {
         self.version.as_ref()
@@ -95,8 +106,8 @@ pub fn open_newest(
         let version = tx.merge_requests().newest_version(id)?;
         Ok::<_, Error>((view::load(tx, user, &tracker.project, request)?, version))
     })?;
-    let repository = open::open_for(app, shown.request.project(), Caller::new(actor, None))?;
-    Ok((shown, OpenVersion { repository, version }))
+    let version = OpenVersion::open(app, actor, shown.request.project(), version)?;
+    Ok((shown, version))
 }
 
 /// Lists the versions of a merge request, newest first.
@@ -129,8 +140,7 @@ pub fn open_one(
         let version = tx.merge_requests().version(id, version)?;
         Ok::<_, Error>((tracker.project.id, version.ok_or(Error::NotFound(Entity::Record))?))
     })?;
-    let repository = open::open_for(app, project, Caller::new(actor, None))?;
-    Ok(OpenVersion { repository, version: Some(version) })
+    OpenVersion::open(app, actor, project, Some(version))
 }
 
 /// Returns a merge request that the actor may read, and its newest version.

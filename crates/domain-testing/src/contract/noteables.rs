@@ -64,7 +64,8 @@ pub fn notes_on_commits_are_those_of_one_project(store: &dyn Store) {
     let on = |project| Noteable::Commit { project, id: COMMIT };
     let at = |line| Some(NotePosition { path: "a b/ü.rs".into(), line });
     let mut notes = Vec::new();
-    for position in [None, at(NoteLine::Added(7)), at(NoteLine::Removed)] {
+    let lines = [NoteLine::Added(7), NoteLine::Removed(Some(8)), NoteLine::Removed(None)];
+    for position in [None].into_iter().chain(lines.map(at)) {
         let new = NewNote { position, ..a_note(project, on(project), ada, "a comment 🦀") };
         let made = write(store, |tx| tx.notes().insert(new.clone()));
         assert_eq!((made.on, &made.position), (on(project), &new.position));
@@ -84,6 +85,30 @@ pub fn notes_on_commits_are_those_of_one_project(store: &dyn Store) {
     assert_pages(store, &notes[1..], |tx, page| tx.notes().list(on(project), None, page));
     write(store, |tx| tx.users().delete(ada));
     assert_eq!(read(store, |tx| tx.notes().find_all(&[notes[1].id])), []);
+}
+
+/// Notes without a position, and those on other requests and on commits, are left out.
+pub fn notes_on_lines_of_a_merge_request_come_newest_first(store: &dyn Store) {
+    let (project, ada) = a_project_with_owner(store, "ada");
+    let [request, other] = [1, 2].map(|_| a_stored_request(store, project, ada));
+    let commit = Noteable::Commit { project, id: COMMIT };
+    let position = |line| Some(NotePosition { path: "a b/ü.rs".into(), line });
+    let mut notes = Vec::new();
+    for line in [NoteLine::Added(7), NoteLine::Removed(Some(7)), NoteLine::Removed(None)] {
+        for on in [Noteable::from(other), commit] {
+            let new = NewNote { position: position(line), ..a_note(project, on, ada, "elsewhere") };
+            write(store, |tx| tx.notes().insert(new));
+        }
+        write(store, |tx| tx.notes().insert(a_note(project, request, ada, "on no line")));
+        let new = NewNote { position: position(line), ..a_note(project, request, ada, "here") };
+        notes.insert(0, write(store, |tx| tx.notes().insert(new)));
+    }
+    for limit in [0, 1, 3, 9] {
+        let found = read(store, |tx| tx.notes().on_lines(request, limit));
+        assert_eq!(found, notes[..notes.len().min(limit as usize)], "{limit}");
+    }
+    let missing = read(store, |tx| tx.notes().on_lines(MergeRequestId(i64::MAX), 9));
+    assert_eq!(missing, []);
 }
 
 /// Events about other notes, and about the merge request itself, are kept.

@@ -66,6 +66,7 @@ macro_rules! store_contract_of_trackers {
             notes::mentions_are_visible_to_readers_of_their_source,
             noteables::notes_on_merge_requests_are_counted_there,
             noteables::notes_on_commits_are_those_of_one_project,
+            noteables::notes_on_lines_of_a_merge_request_come_newest_first,
             noteables::events_about_notes_are_deleted_with_them,
             noteables::mentions_by_merge_requests_are_visible_to_their_readers,
             noteables::requests_that_mention_a_subject_come_newest_first,

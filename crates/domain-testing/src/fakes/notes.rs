@@ -115,6 +115,13 @@ impl Notes for FakeTx {
         Ok(requests.take(limit as usize).collect())
     }
 
+    fn on_lines(&mut self, request: MergeRequestId, limit: u32) -> Result<Vec<Note>, StoreError> {
+        let on = Noteable::from(request);
+        let newest_first = self.tables.notes.iter().rev();
+        let found = newest_first.filter(|note| note.on == on && note.position.is_some());
+        Ok(found.take(limit as usize).cloned().collect())
+    }
+
     fn find_all(&mut self, ids: &[NoteId]) -> Result<Vec<Note>, StoreError> {
         let all = self.tables.notes.iter();
         Ok(all.filter(|note| ids.contains(&note.id)).cloned().collect())

@@ -55,6 +55,9 @@ pub trait Notes {
         limit: u32,
     ) -> Result<Vec<MergeRequestId>, StoreError>;
 
+    /// Returns up to `limit` notes on lines of the changes of a merge request, newest first.
+    fn on_lines(&mut self, request: MergeRequestId, limit: u32) -> Result<Vec<Note>, StoreError>;
+
     /// Returns the notes with these ids, in no particular order.
     fn find_all(&mut self, ids: &[NoteId]) -> Result<Vec<Note>, StoreError>;
 

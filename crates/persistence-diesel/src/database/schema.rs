@@ -515,6 +515,7 @@ diesel::table! {
         line -> Nullable<BigInt>,
         source_merge_request_id -> Nullable<BigInt>,
         snippet_id -> Nullable<BigInt>,
+        old_line -> Nullable<BigInt>,
     }
 }
 

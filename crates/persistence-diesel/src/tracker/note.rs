@@ -41,6 +41,7 @@ struct NoteRow {
     line: Option<i64>,
     source_merge_request_id: Option<i64>,
     snippet_id: Option<i64>,
+    old_line: Option<i64>,
 }
 
 impl NoteRow {
@@ -77,7 +78,7 @@ impl NoteRow {
     fn position(&self) -> Option<NotePosition> {
         let line = match self.line {
             Some(number) => NoteLine::Added(u32::try_from(number).ok()?),
-            None => NoteLine::Removed,
+            None => NoteLine::Removed(self.old_line.and_then(|number| u32::try_from(number).ok())),
         };
         Some(NotePosition { path: self.path.clone()?, line })
     }
@@ -307,6 +308,18 @@ impl Notes for DieselTx<'_> {
         Ok(self.ids(newest)?.into_iter().map(MergeRequestId).collect())
     }
 
+    fn on_lines(&mut self, request: MergeRequestId, limit: u32) -> Result<Vec<Note>, StoreError> {
+        let rows: Vec<NoteRow> = self.run(|conn| {
+            notes::table
+                .filter(notes::merge_request_id.eq(request.0))
+                .filter(notes::path.is_not_null())
+                .order(notes::id.desc())
+                .limit(limit.into())
+                .load(conn)
+        })?;
+        self.convert_rows(rows)
+    }
+
     fn find_all(&mut self, ids: &[NoteId]) -> Result<Vec<Note>, StoreError> {
         let ids: Vec<i64> = ids.iter().map(|id| id.0).collect();
         self.notes_by_id(&ids)
@@ -326,6 +339,8 @@ impl Notes for DieselTx<'_> {
             ),
             notes::path.eq(position.map(|position| position.path.as_str())),
             notes::line.eq(position.and_then(|position| position.line.number()).map(i64::from)),
+            notes::old_line
+                .eq(position.and_then(|position| position.line.old_number()).map(i64::from)),
             notes::author_id.eq(new.author.0),
             notes::body.eq(new.body.as_str()),
             notes::system.eq(new.system),

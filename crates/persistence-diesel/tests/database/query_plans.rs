@@ -129,6 +129,12 @@ fn the_requests_that_mention_an_issue_are_found_without_a_scan_of_its_notes() {
 }
 
 #[test]
+fn notes_on_lines_are_found_without_a_scan_of_the_notes_of_their_request() {
+    let request = MergeRequestId(1);
+    assert_goes_by("notes_on_lines", |tx| tx.notes().on_lines(request, 20).map(|_| ()));
+}
+
+#[test]
 fn what_belongs_to_a_project_or_group_is_listed_by_the_index_of_its_owner() {
     let (project, group) = (ProjectId(1), NamespaceId(1));
     assert_goes_by("events_of_project", |tx| {

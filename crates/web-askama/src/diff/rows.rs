@@ -7,6 +7,7 @@ use std::time::{Duration, Instant};
 use similar::{Algorithm, DiffTag, capture_diff_slices_deadline};
 
 use super::expand::{Hidden, Numbers};
+use super::notes::LineNote;
 use crate::{address, visible};
 
 /// The time in which lines that differ only in white space are found, for each file.
@@ -32,7 +33,7 @@ impl Kind {
         }
     }
 
-    fn sign(self) -> &'static str {
+    pub(super) fn sign(self) -> &'static str {
         match self {
             Kind::Added => "+",
             Kind::Removed => "-",
@@ -240,7 +241,7 @@ pub(super) struct Part {
 }
 
 /// A row of the unified layout, and one side of the other layout.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug)]
 pub(super) struct Row {
     /// `added`, `removed`, `same` or `hunk`.
     pub(super) kind: &'static str,
@@ -255,6 +256,8 @@ pub(super) struct Row {
     pub(super) comment: Option<String>,
     /// The name of the link to it.
     pub(super) comment_name: String,
+    /// The comments on the line, oldest first.
+    pub(super) notes: Vec<LineNote>,
     /// For a header, the lines above it that are not shown, and the links that show some of them.
     hidden: Option<Hidden>,
     pub(super) expansions: Vec<Expansion>,
@@ -312,6 +315,7 @@ impl From<Line> for Row {
             is_last_without_newline,
             comment: None,
             comment_name: String::new(),
+            notes: vec![],
             hidden,
             expansions: vec![],
             anchor: new.filter(|_| is_between).map(|number| format!("N{number}")),
@@ -344,18 +348,22 @@ impl Row {
 
     /// Names the link for comments. `names` has those of the lines above, because names are unique on a page.
     pub(super) fn name_comment(&mut self, path: &str, names: &mut HashSet<String>) {
-        let kind = if self.kind == "removed" { "removed line" } else { "line" };
-        let number = self.new.or(self.old).unwrap_or_default();
-        let mut name = format!("Comment on {kind} {number}");
+        let mut name = format!("Comment on {}", self.line_name());
         if !names.insert(name.clone()) {
             name = format!("{name} of {path}");
         }
         self.comment_name = name;
     }
+
+    /// `line 7` or `removed line 7`.
+    pub(super) fn line_name(&self) -> String {
+        let kind = if self.kind == "removed" { "removed line" } else { "line" };
+        format!("{kind} {}", self.new.or(self.old).unwrap_or_default())
+    }
 }
 
 /// A row of the layout side by side.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug)]
 pub(super) struct Pair {
     /// The kind of the right side, or that of the left side if there is no right one.
     pub(super) kind: &'static str,

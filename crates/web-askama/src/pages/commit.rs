@@ -30,7 +30,7 @@ use hexforge_http_edge::conditional::ETag;
 use super::conditions::{self, Conditions};
 use super::project::{CommitLine, frame_of, missing, other_spelling};
 use crate::address;
-use crate::diff::{self, DiffHtml, DiffOptions, DiffView};
+use crate::diff::{self, DiffHtml, DiffOptions, DiffView, LineNote};
 use crate::error::PageResult;
 use crate::faults::Faults;
 use crate::frame::Frame;
@@ -235,18 +235,21 @@ async fn show_with(visit: &Visit, status: StatusCode, faults: Faults) -> PageRes
         let form = format!("{base}/commit/{}/comment", at.commit());
         options = options.with_comments_on_changed_lines_at(form);
     }
+    let Texts { commit, title, message, notes, total, signature } = texts;
+    let what = visible::line(&commit.title());
+    let frame = Frame::of_project(visit, &viewer, &what, frame_of(&project, "Commits"));
+    // The discussion is on the same page.
+    let on_line = |(view, body): &(NoteView, Prose)| LineNote::new(view, body.clone(), &frame, "");
+    let on_lines: Vec<LineNote> = notes.iter().filter_map(on_line).collect();
     let read = move || {
         let view = commits::get(&at, None)?;
         let changes = commits::changes(&at)?;
         let options = options.with_content(|path, max| repository::head_at(&at, path, max))?;
-        let diff = DiffView::of_comparison(&changes, &options);
+        let diff = DiffView::of_comparison(&changes, &options).with_notes(on_lines);
         let diff = diff.with_stats(changes.diffs.len(), &view.stats).to_html()?;
         Ok::<_, Error>((diff, browse::refs_containing(&at)?))
     };
     let (diff, refs) = visit.run_shared(|limiter| &limiter.comparisons, &viewer, read).await?;
-    let Texts { commit, title, message, notes, total, signature } = texts;
-    let what = visible::line(&commit.title());
-    let frame = Frame::of_project(visit, &viewer, &what, frame_of(&project, "Commits"));
     let has_refs = refs.is_some();
     let ContainingRefs { branches, tags, is_cut } = refs.unwrap_or_default();
     let (author, committer) = (&commit.author, &commit.committer);

@@ -20,6 +20,7 @@ use hexforge_domain::project::ProjectRef;
 
 use super::tracker::{Person, number};
 use crate::cookies::Notice;
+use crate::diff::LinePlace;
 use crate::error::PageResult;
 use crate::forms::{Choice, Form};
 use crate::frame::{Frame, Pager};
@@ -52,8 +53,8 @@ pub(super) struct ThreadNote {
     pub(super) is_edited: bool,
     pub(super) is_system: bool,
     pub(super) body: Prose,
-    /// The file and line that the comment is on.
-    pub(super) place: Option<String>,
+    /// The line of the changes that the comment is on.
+    pub(super) place: Option<LinePlace>,
     pub(super) awards: Vec<AwardCount>,
     pub(super) may_update: bool,
     pub(super) may_delete: bool,
@@ -149,10 +150,6 @@ impl Thread {
 impl ThreadNote {
     fn new(frame: &Frame, note: &DiscussionNote, body: Prose, viewer: Option<UserId>) -> Self {
         let DiscussionNote { view, awards, may_update, may_delete } = note;
-        let place = view.note.position.as_ref().map(|position| {
-            let number = position.line.number().map_or_else(String::new, |n| format!(":{n}"));
-            format!("{}{number}", position.path)
-        });
         Self {
             id: view.note.id.0,
             author: Person::from(&view.author),
@@ -160,7 +157,7 @@ impl ThreadNote {
             is_edited: view.note.updated_by.is_some(),
             is_system: view.note.system,
             body,
-            place,
+            place: view.note.position.as_ref().map(LinePlace::from),
             awards: AwardCount::all(awards, viewer),
             may_update: *may_update,
             may_delete: *may_delete,

@@ -4,11 +4,14 @@ use actix_web::HttpResponse;
 use actix_web::http::StatusCode;
 use askama::Template;
 use hexforge_application::commit::comment::{self, CommentFields, LineFields};
+use hexforge_application::repository::{self, commits};
 use hexforge_application::view::note::NoteView;
+use hexforge_domain::note::{NoteLine, NotePosition};
 use hexforge_domain::repository::LineSide;
 
 use super::{Found, Named, find, show_with};
 use crate::cookies::Notice;
+use crate::diff::{LinePlace, find_line};
 use crate::error::{PageError, PageResult};
 use crate::faults::Faults;
 use crate::frame::Frame;
@@ -28,22 +31,18 @@ pub(super) struct Comment {
     pub(super) id: i64,
     pub(super) author: Person,
     pub(super) at: Moment,
-    /// The file and line that the comment is on.
-    pub(super) place: Option<String>,
+    /// The line that the comment is on.
+    pub(super) place: Option<LinePlace>,
     pub(super) body: Prose,
 }
 
 impl Comment {
     pub(super) fn new(view: &NoteView, body: Prose, frame: &Frame) -> Self {
-        let place = view.note.position.as_ref().map(|position| {
-            let number = position.line.number().map_or_else(String::new, |n| format!(":{n}"));
-            visible::name(&format!("{}{number}", position.path))
-        });
         Self {
             id: view.note.id.0,
             author: Person::from(&view.author),
             at: frame.moment(view.note.created_at),
-            place,
+            place: view.note.position.as_ref().map(LinePlace::from),
             body,
         }
     }
@@ -57,6 +56,8 @@ struct CommentPage {
     back: String,
     path: String,
     line: u32,
+    /// The line with its sign, if the commit has it.
+    shown: Option<String>,
     text: String,
     faults: Faults,
 }
@@ -86,15 +87,29 @@ async fn show_form(visit: &Visit, status: StatusCode, faults: Faults) -> PageRes
     if let Some(redirect) = other_spelling(visit, &project) {
         return Ok(redirect);
     }
-    let Some((LineFields { path, .. }, line)) = line_of(visit) else {
+    let Some((LineFields { path, side, .. }, line)) = line_of(visit) else {
         return Err(PageError::not_found(viewer));
     };
+    let back = format!("/{}/commit/{}", project.path(), at.commit());
+    let position = NotePosition {
+        path: path.clone(),
+        line: match side {
+            LineSide::New => NoteLine::Added(line),
+            LineSide::Old => NoteLine::Removed(Some(line)),
+        },
+    };
+    let read = move || {
+        let changes = commits::changes(&at)?;
+        find_line(&changes.diffs, &position, |path, max| repository::head_at(&at, path, max))
+    };
+    let shown = visit.run_shared(|limiter| &limiter.comparisons, &viewer, read).await?;
     let page = CommentPage {
         frame: Frame::of_project(visit, &viewer, "Comment", frame_of(&project, "Commits")),
         action: visit.path_and_query(),
-        back: format!("/{}/commit/{}", project.path(), at.commit()),
+        back,
         path: visible::name(&path),
         line,
+        shown,
         text: visit.form().raw("note").to_owned(),
         faults,
     };

@@ -1,0 +1,2 @@
+DROP INDEX notes_on_lines;
+ALTER TABLE notes DROP COLUMN old_line;
