@@ -1,6 +1,7 @@
 //! Chromium, driven by the W3C WebDriver protocol.
 
 use std::io::{BufRead, BufReader};
+use std::os::unix::process::CommandExt;
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
@@ -44,7 +45,9 @@ impl Window {
     }
 
     async fn open_as(base: &str, wanted: ChromeCapabilities) -> Result<Option<Self>> {
-        let started = Command::new("chromedriver").arg("--port=0").stdout(Stdio::piped()).spawn();
+        let mut command = Command::new("chromedriver");
+        command.arg("--port=0").stdout(Stdio::piped()).process_group(0);
+        let started = command.spawn();
         let Ok(mut process) = started else {
             let required = std::env::var_os("HEXFORGE_REQUIRE_CHROMIUM").is_some();
             ensure!(!required, "chromedriver is missing (Debian: chromium-driver)");
@@ -267,7 +270,9 @@ impl Window {
 
 impl Drop for Window {
     fn drop(&mut self) {
-        let _ = self.process.kill();
+        // The driver and the browsers that it started are one process group.
+        let group = format!("-{}", self.process.id());
+        let _ = Command::new("kill").args(["-KILL", "--", &group]).status();
         let _ = self.process.wait();
     }
 }
