@@ -3,7 +3,7 @@
 use std::io::{BufRead, BufReader};
 use std::os::unix::process::CommandExt;
 use std::process::{Child, Command, Stdio};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, bail, ensure};
 use serde_json::{Value, json};
@@ -12,6 +12,9 @@ use thirtyfour::{ChromeCapabilities, ChromiumLikeCapabilities, LoggingPrefsLogLe
 
 /// The time in which an element has to appear.
 const PATIENCE: Duration = Duration::from_secs(10);
+
+/// The longest wait for the page behind a link or a form. Few of them lead to a place on the same page.
+const LOADING: Duration = Duration::from_secs(5);
 
 /// The width of a narrow window in pixels.
 pub const NARROW: u64 = 360;
@@ -87,8 +90,7 @@ impl Window {
 
     /// Follows a link by its name.
     pub async fn follow(&self, name: &str) -> Result<()> {
-        self.find(&format!("//a[normalize-space()={}]", quoted(name))).await?.click().await?;
-        Ok(())
+        self.leave_by(&format!("//a[normalize-space()={}]", quoted(name))).await
     }
 
     /// Fills in a field of a form by its label.
@@ -130,7 +132,9 @@ impl Window {
     /// Presses a button with the key Enter.
     pub async fn press_by_keys(&self, button: &str) -> Result<()> {
         let path = format!("//main//button[normalize-space()={}]", quoted(button));
-        self.find(&path).await?.send_keys(Key::Enter + "").await?;
+        let button = self.find(&path).await?;
+        button.send_keys(Key::Enter + "").await?;
+        self.wait_for_another_page(&button).await;
         Ok(())
     }
 
@@ -165,8 +169,7 @@ impl Window {
     /// Presses a button of a form.
     pub async fn press(&self, form: &str, button: &str) -> Result<()> {
         let path = format!("{}//button[normalize-space()={}]", form_path(form), quoted(button));
-        self.find(&path).await?.click().await?;
-        Ok(())
+        self.leave_by(&path).await
     }
 
     /// Presses a button of any form of the page. A closed disclosure around it is opened first.
@@ -177,7 +180,25 @@ impl Window {
             button.find(By::XPath("./ancestor::details/summary")).await?.click().await?;
         }
         button.click().await?;
+        self.wait_for_another_page(&button).await;
         Ok(())
+    }
+
+    /// Clicks a link or a button that leads to another page.
+    pub async fn leave_by(&self, path: &str) -> Result<()> {
+        let element = self.find(path).await?;
+        element.click().await?;
+        self.wait_for_another_page(&element).await;
+        Ok(())
+    }
+
+    /// Waits until an element is gone with its page. On a busy machine, the driver continues before a form is sent: the
+    /// next step would meet the old page, or the answer would replace the page of the next step.
+    async fn wait_for_another_page(&self, left: &WebElement) {
+        let since = Instant::now();
+        while since.elapsed() < LOADING && left.tag_name().await.is_ok() {
+            tokio::time::sleep(Duration::from_millis(20)).await;
+        }
     }
 
     /// Waits until the page has this text.
@@ -189,9 +210,16 @@ impl Window {
 
     /// An element that is displayed.
     pub async fn find(&self, path: &str) -> Result<WebElement> {
-        let query = self.driver.query(By::XPath(path.to_owned()));
-        let found = query.wait(PATIENCE, Duration::from_millis(50)).and_displayed().first().await;
-        self.explained(path, found).await
+        let since = Instant::now();
+        loop {
+            let query = self.driver.query(By::XPath(path.to_owned()));
+            let query = query.wait(PATIENCE, Duration::from_millis(50)).and_displayed();
+            match query.first().await {
+                // Another page was shown while the element was looked at.
+                Err(error) if is_stale(&error) && since.elapsed() < PATIENCE => {}
+                found => return self.explained(path, found).await,
+            }
+        }
     }
 
     async fn present(&self, path: &str) -> Result<WebElement> {
@@ -275,6 +303,10 @@ impl Drop for Window {
         let _ = Command::new("kill").args(["-KILL", "--", &group]).status();
         let _ = self.process.wait();
     }
+}
+
+fn is_stale(error: &WebDriverError) -> bool {
+    error.to_string().contains("stale")
 }
 
 fn capabilities(scripts: Scripts) -> Result<ChromeCapabilities> {

@@ -159,8 +159,8 @@ async fn follow_a_build(
     let first = "\u{1b}[32mfirst line\u{1b}[0m\n";
     runner.log(&build, &[first]);
     window.go("/root/ship/pipelines").await?;
-    window.find("//table[@aria-label='Pipelines']//a[starts-with(., '#')]").await?.click().await?;
-    window.find("//section[@aria-label='test']//a").await?.click().await?;
+    window.leave_by("//table[@aria-label='Pipelines']//a[starts-with(., '#')]").await?;
+    window.leave_by("//section[@aria-label='test']//a").await?;
     window.find("//*[@role='status'][normalize-space()='running']").await?;
     window.find("//*[@role='log'][contains(., 'first line')]").await?;
     runner.append_request(&build, first.len(), "second line\n").send();
@@ -173,7 +173,7 @@ async fn follow_a_build(
         window.follow("Refresh").await?;
     }
     window.find("//*[@role='status'][normalize-space()='success']").await?;
-    window.find("//button[.='Retry build']").await?.click().await?;
+    window.leave_by("//button[.='Retry build']").await?;
     window.find("//*[@role='status'][normalize-space()='pending']").await?;
     window.press_alone("Cancel build").await?;
     window.find("//*[@role='status'][normalize-space()='canceled']").await?;
@@ -195,7 +195,7 @@ async fn write_a_snippet(window: &Window) -> Result<()> {
 /// Sends a test to the hook, looks at the delivery, and sends it again.
 async fn deliver_again(window: &Window) -> Result<()> {
     window.press_alone("Test webhook").await?;
-    window.find("//table[@aria-label='Deliveries']//a").await?.click().await?;
+    window.leave_by("//table[@aria-label='Deliveries']//a").await?;
     ensure!(window.heading().await? == "Delivery");
     window.find("//section[@aria-label='Request']").await?;
     window.press_alone("Redeliver").await?;
@@ -243,6 +243,6 @@ async fn change_settings(window: &Window) -> Result<()> {
 }
 
 async fn sign_out(window: &Window) -> Result<()> {
-    window.find("//header//button[.='Sign out']").await?.click().await?;
+    window.leave_by("//header//button[.='Sign out']").await?;
     window.sees("You are signed out.").await
 }
