@@ -16,7 +16,7 @@ use tokio::io::{AsyncRead, ReadBuf};
 /// The most bytes that wait.
 const MAX_WAITING: usize = 8 * 1024;
 
-/// The most bytes that are received at once while nothing is read.
+/// The size of the buffer for bytes that arrive while the dispatcher does not read.
 const PORTION: usize = 1024;
 
 const HEAD_END: &[u8] = b"\r\n\r\n";
@@ -24,7 +24,7 @@ const HEAD_END: &[u8] = b"\r\n\r\n";
 /// The state of the request that the application handles.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Progress {
-    /// There is none.
+    /// No request is in progress.
     #[default]
     Idle,
     /// A request without a body.
@@ -67,7 +67,7 @@ pub(super) struct Input {
 }
 
 impl Input {
-    /// Reads for the dispatcher. Nothing is read, and the result is ready, when the client has closed its side.
+    /// Reads bytes for the dispatcher. Ready without any bytes means that the client has closed its side.
     pub(super) fn poll_read<S: AsyncRead + Unpin>(
         &mut self,
         socket: &mut S,
